@@ -61,7 +61,9 @@ class RecollectProvider(ContextProvider):
     async def before_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
         asked = newest_words(views_of(context.input_messages))
         if asked:
-            told = await self._bridge.arun(lambda: self._companion.context(asked))
+            told = await self._bridge.arun(
+                lambda: self._companion.context(asked, session=session.session_id)
+            )
             context.extend_instructions(self.source_id, told or ())
         archive = _Archive(self._bridge, self._companion, session.session_id, asked)
         context.extend_middleware(self.source_id, archive)

@@ -138,7 +138,7 @@ class RecollectMiddleware(Middleware):
         if [it["role"] for it in sent] != [it["role"] for it in new]:
             sent = list(new)
         asked = newest_words([it.message for it in read_messages(new)])
-        told = await self._companion.context(asked) if asked else ""
+        told = await self._companion.context(asked, session=self._session) if asked else ""
         if not told:
             return sent
         said = sent[-1]["content"]

@@ -89,12 +89,13 @@ class ClaudeAgentMemory:
         await self._bridge.arun(
             lambda: self._companion.observe([text_message("user", prompt)], session=session)
         )
-        return await self._told("UserPromptSubmit", guide, prompt)
+        return await self._told("UserPromptSubmit", guide, prompt, session)
 
     async def _sub_agent_started(
         self, given: Mapping[str, Any], _: str | None, __: Any
     ) -> dict[str, Any]:
-        return await self._told("SubagentStart", "", self._asked.get(given["session_id"], ""))
+        session = given["session_id"]
+        return await self._told("SubagentStart", "", self._asked.get(session, ""), session)
 
     async def _tool_used(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         """Archive a large result of an MCP tool; those of built-in tools keep their shape."""
@@ -121,8 +122,10 @@ class ClaudeAgentMemory:
         await self._bridge.arun(lambda: self._left(session, said))
         return {}
 
-    async def _told(self, event: str, guide: str, asked: str) -> dict[str, Any]:
-        known = await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+    async def _told(self, event: str, guide: str, asked: str, session: str) -> dict[str, Any]:
+        known = ""
+        if asked:
+            known = await self._bridge.arun(lambda: self._companion.context(asked, session=session))
         text = "\n\n".join(filter(None, (guide, known)))
         return _answer(event, additionalContext=text) if text else {}
 

@@ -169,11 +169,18 @@ class Companion:
             return result
 
     async def context(
-        self, message: str, *, user: str | None = None, run: str | None = None
+        self,
+        message: str,
+        *,
+        session: str | None = None,
+        user: str | None = None,
+        run: str | None = None,
     ) -> str:
         """Return the block of what is remembered about a message; empty where memory fails."""
         try:
-            found = await self.seen_by(user).context(message, language=self.language, run=run)
+            found = await self.seen_by(user).context(
+                message, language=self.language, session=session or self._own_session, run=run
+            )
         except RecollectError as problem:
             self.tell(problem)
             return ""

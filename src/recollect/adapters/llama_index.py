@@ -110,7 +110,11 @@ class RecollectBlock(BaseMemoryBlock[str]):
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         views = [view for it in messages or () if (view := view_of(it)) is not None]
         self._asked = asked = newest_words(views)
-        return await self._bridge.arun(lambda: self._companion.context(asked)) if asked else ""
+        if not asked:
+            return ""
+        return await self._bridge.arun(
+            lambda: self._companion.context(asked, session=self._session)
+        )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         await self.leave(messages)

@@ -195,7 +195,8 @@ class AgentMemory:
         pieces = grouped(given.input)
         views = [view_of(it) for it in pieces]
         if self._is_kept_elsewhere or not self._is_conversation(data):
-            told = await self._bridge.arun(lambda: self._companion.context(newest_words(views)))
+            asked = newest_words(views)
+            told = await self._bridge.arun(lambda: self._companion.context(asked, session=self._id))
             return ModelInputData(input=given.input, instructions=_joined(given, told))
         self._newest = list(given.input)
         with_tools = any(is_memory_tool(it.name) for it in data.agent.tools)

@@ -123,8 +123,10 @@ class RecollectMemory(AbstractCapability[Any]):
             guide = memory_guide(self._companion.language) if self._with_tools else ""
             known = ""
             if asked:
-                _, user = self._whose(ctx)
-                known = await self._bridge.arun(lambda: self._companion.context(asked, user=user))
+                session, user = self._whose(ctx)
+                known = await self._bridge.arun(
+                    lambda: self._companion.context(asked, session=session, user=user)
+                )
             return "\n\n".join(filter(None, (guide, known))) or None
 
         return told

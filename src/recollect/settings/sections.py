@@ -243,7 +243,8 @@ class RecallSettings(Section):
         default=0.05, description="discount of a record with no confidence"
     )
     use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
-        default=0.1, description="boost or discount of records that helped or were rejected"
+        default=0.1,
+        description="boost or discount of records that helped, were rejected, or entered prompts",
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=5, description="maximum number of hits for a message in a prompt"

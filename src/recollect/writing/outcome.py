@@ -219,7 +219,11 @@ def _adjust(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Ve
             return replace(verdict, relation="different", reason="another event", is_sure=False)
     if verdict.relation == "same" and _has_other_steps(new, old):
         return replace(verdict, relation="update", reason="the same with other steps")
-    if corrects and verdict.relation in ("update", "conflict"):
+    is_changed = verdict.relation in ("update", "conflict")
+    if is_changed and new.metadata.get("strategy") is not None:
+        # Whoever says how a change is applied wants it applied.
+        return replace(verdict, relation="update", is_sure=True)
+    if corrects and is_changed:
         return replace(
             verdict, relation="update", reason="the new statement corrects", is_sure=True
         )

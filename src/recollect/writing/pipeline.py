@@ -55,7 +55,7 @@ from recollect.writing.outcome import (
     statement_of,
 )
 from recollect.writing.saver import Namespace, idempotency, units_of
-from recollect.writing.strategy import Merger, strategy_of
+from recollect.writing.strategy import Merger, strategy_of, wished_strategy
 
 # --- Words of a conversation that a record was made from before extraction reads them -------------
 # An agent or a person may write a record from a turn and name its words as evidence. Extraction
@@ -493,7 +493,8 @@ class WritePipeline:
         """Make the new statement the next version of the stored record."""
         old, verdict = changed.record, changed.verdict
         is_opposite = contradicts(new.content, old.content)
-        strategy = "overwrite" if is_opposite else strategy_of(new, old)
+        wished = wished_strategy(new.metadata)
+        strategy = wished or ("overwrite" if is_opposite else strategy_of(new, old))
         merged = await self._merger.merge(
             strategy,
             statement_of(old),
@@ -527,6 +528,8 @@ class WritePipeline:
         disputes = [batch.dispute(old, new, reason) for old in rivals]
         self._link(batch, incoming, new, decision.linked)
         status = "buffered" if new.tier is Tier.SHORT else "created"
+        if decision.verdict.relation == "same":
+            status = "same"
         conflict = disputes[0] if disputes else None
         batch.tell(incoming, status, new, reason, reconciled, conflict=conflict)
 
