@@ -409,6 +409,11 @@ async def test_a_models_summary_is_taken_when_its_numbers_and_names_are_there(
         ("Remember that I prefer green tea", "auto", (False, True, ["user-profile"])),
         ("Remember that I prefer green tea", "off", (False, False, [])),
         ("上次我们决定用什么数据库？", "default", (True, False, None)),
+        ("按我喜欢的格式出报表", "default", (True, False, None)),
+        ("照我的习惯整理一下会议纪要", "default", (True, False, None)),
+        ("以后都按我喜欢的格式出报表", "default", (False, True, ["user-profile"])),
+        ("Write the report the way I like it", "default", (True, False, None)),
+        ("Use my preferred format for the report", "default", (True, False, None)),
     ],
 )
 async def test_a_message_is_routed(tools: Toolbox, message: str, policy: str, expected: Any):

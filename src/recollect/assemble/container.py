@@ -226,8 +226,10 @@ class Wiring(Parts):
     @cached_property
     def own_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.recall.intent_model import IntentModel
         from recollect.recall.late_vectors import VectorGaps
 
+        has_model = bool(self.settings.tiers.classify)
         return recaller_of(
             self.settings,
             self.database,
@@ -243,6 +245,9 @@ class Wiring(Parts):
             lambda: self.understanding.facets,
             self.clock,
             self.meter,
+            IntentModel(lambda: self.working.models.of("classify"), self.redactor.note)
+            if has_model
+            else None,
         )
 
     @cached_property

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.fresh_links import FreshLinks
+    from recollect.recall.intent_model import IntentModel
     from recollect.recall.late_vectors import LateVectors, VectorGaps
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
@@ -60,6 +61,7 @@ def recaller_of(
     facets: Callable[[], FacetReader | None],
     clock: Clock,
     meter: Meter,
+    intents: IntentModel | None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     recall = settings.recall
@@ -76,6 +78,7 @@ def recaller_of(
         reranking,
         answering,
         FacetCandidates(store, facets),
+        intents,
     )
     options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
     return CachedRecaller(recaller, store, meaning, clock, options, meter)

@@ -73,7 +73,8 @@ class Router:
         """Route a message; the model is asked only if the rules are not sure."""
         by_rules = route(message, policy=policy)
         # An explicit wish needs no model, and neither does a message that may not be written.
-        if self._model is None or by_rules.should_write or policy != "auto" or not message.strip():
+        is_sure = route(message, policy="explicit").should_write
+        if self._model is None or is_sure or policy != "auto" or not message.strip():
             return by_rules
         from recollect.writing.forms import RouteForm
 
@@ -87,7 +88,9 @@ class Router:
             should_read=form.should_read or by_rules.should_read,
             should_write=form.should_write,
             namespaces=tuple(dict.fromkeys(form.namespaces)) or by_rules.namespaces,
-            reason=by_rules.reason or f"as {self._model.name} judges",
+            reason=f"as {self._model.name} judges"
+            if form.should_write != by_rules.should_write or not by_rules.reason
+            else by_rules.reason,
         )
 
 
