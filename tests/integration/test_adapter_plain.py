@@ -8,6 +8,7 @@ import pytest
 
 from recollect import Memory
 from recollect.adapters.plain import wrap
+from recollect.domain.meter import figures_of
 from tests.adapters.running import check_stories, run_example
 
 
@@ -47,6 +48,27 @@ async def test_a_list_gets_memory_tools_and_recall_and_stays_its_owners(
     assert json.dumps(messages[:-1]) == before
     roles = [it.role for it in (await memory.turns(session="t")).items]
     assert roles == ["user", "assistant", "tool", "assistant", "user"]
+
+
+@pytest.mark.parametrize(
+    ("fact", "question", "answer", "used"),
+    [
+        ("User's cat is called Momo", "What is my cat called?", "Your cat is called Momo.", 1),
+        ("User's cat is called Momo", "What is my cat called?", "I do not know your cat.", 0),
+        ("用户的猫叫豆豆", "我的猫叫什么？", "它叫豆豆。", 1),
+        ("用户的猫叫豆豆", "我的猫叫什么？", "我不知道你的猫叫什么。", 0),
+    ],
+)
+async def test_what_an_answer_takes_up_counts_as_used(
+    memory: Memory, fact: str, question: str, answer: str, used: int
+):
+    await memory.remember(fact)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
+    async with wrap(memory, messages, session="s") as chat:
+        await chat.to_send()
+        messages.append({"role": "assistant", "content": answer})
+    figures = figures_of(memory._parts.meter.totals())
+    assert (figures.injected_items, figures.used_items) == (1, used)
 
 
 async def test_a_closed_memory_sends_the_list_as_it_is(tmp_path: Path):

@@ -55,6 +55,20 @@ async def test_feedback_moves_the_score_within_bounds_and_says_so(memory: Memory
     assert lowered.score < plain.score
 
 
+async def test_entering_prompts_counts_a_little(memory: Memory):
+    saved = await memory.remember(TEA)
+    for number in range(5):
+        await memory.context(QUESTION, session=f"s{number}")
+    await memory._parts.usage.flush()
+    await memory.remember("something else")  # what a recall answered is cached until then
+    (raised,) = [hit for hit in await memory.recall(QUESTION) if hit.id == saved.id]
+    (boost,) = [it for it in raised.explanation.boosts if it.reason == "use"]
+    assert 1 < boost.factor < 1 + memory.settings.recall.use_boost / 5
+    await memory.used(saved.id)
+    (used,) = [hit for hit in await memory.recall(QUESTION) if hit.id == saved.id]
+    assert used.score > raised.score
+
+
 async def test_a_procedure_learns_how_often_it_works(memory: Memory):
     new = await memory.remember("Deploy with make ship", kind="procedural", steps=["make ship"])
     assert uses_of(await memory.used(new.id)) == (1, 1.0)

@@ -10,6 +10,7 @@ import pytest
 
 import recollect.sync
 from recollect import Memory
+from recollect.domain.meter import figures_of
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
 from recollect.language.extraction.conversation import extract
@@ -408,6 +409,11 @@ async def test_a_models_summary_is_taken_when_its_numbers_and_names_are_there(
         ("Remember that I prefer green tea", "auto", (False, True, ["user-profile"])),
         ("Remember that I prefer green tea", "off", (False, False, [])),
         ("上次我们决定用什么数据库？", "default", (True, False, None)),
+        ("按我喜欢的格式出报表", "default", (True, False, None)),
+        ("照我的习惯整理一下会议纪要", "default", (True, False, None)),
+        ("以后都按我喜欢的格式出报表", "default", (False, True, ["user-profile"])),
+        ("Write the report the way I like it", "default", (True, False, None)),
+        ("Use my preferred format for the report", "default", (True, False, None)),
     ],
 )
 async def test_a_message_is_routed(tools: Toolbox, message: str, policy: str, expected: Any):
@@ -817,3 +823,34 @@ async def test_an_agent_that_may_not_write_is_told_that_nothing_was(fleet: Memor
     assert (await told(tools, "memory_route", message="Remember that I prefer tea"))[
         "should_write"
     ] is False
+
+
+@pytest.mark.parametrize(
+    ("strategy", "content"),
+    [
+        ("overwrite", "Releases go out on Thursday."),
+        ("append", "Releases go out on Tuesday. Releases go out on Thursday."),
+        ("summarise", "Releases go out on Thursday."),
+    ],
+)
+async def test_a_strategy_acts_on_what_the_judge_calls_updated(
+    ann: Memory, tools: Toolbox, judge: FakeJudge, strategy: str, content: str
+):
+    old, new = "Releases go out on Tuesday.", "Releases go out on Thursday."
+    judge.knows(old, new, "update")
+    first = await told(tools, "memory_write", content=old, metadata={})
+    written = await told(tools, "memory_write", content=new, metadata={"strategy": strategy})
+    assert (written["id"], written["status"]) == (first["id"], "versioned")
+    assert (await ann.get(first["id"])).content == content
+
+
+async def test_what_is_recognised_is_told_and_counted(
+    ann: Memory, tools: Toolbox, judge: FakeJudge
+):
+    old, new = "Releases go out on Tuesday.", "Tuesday is the day of releases."
+    judge.knows(old, new, "same")
+    first = await told(tools, "memory_write", content=old, metadata={})
+    written = await told(tools, "memory_write", content=new, metadata={})
+    assert (first["status"], written["status"]) == ("created", "same")
+    figures = figures_of(ann._parts.meter.totals())
+    assert (figures.duplicate_writes, figures.duplicate_share) == (1, 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from recollect.errors import ModelError
 from recollect.language.intent import route
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.ports.judge import Statement
+from recollect.recall.intent_model import IntentModel
 from recollect.settings import Settings
 from recollect.writing.intake import Router
 from recollect.writing.strategy import Merged, Merger
@@ -56,6 +58,39 @@ async def test_what_rules_are_sure_of_is_not_asked():
     assert (await Router(model).route("以后都用中文回复我")).should_write
     assert not (await Router(model).route("Anything at all", "off")).should_write
     assert model.prompts == []
+
+
+async def test_a_model_is_asked_about_what_rules_would_write():
+    message = "周报发我"
+    assert route(message).should_write
+    form = {"should_read": False, "should_write": False, "namespaces": []}
+    model = ScriptedModel([form])
+    routed = await Router(model).route(message)
+    assert (routed.should_write, len(model.prompts)) == (False, 1)
+    assert (await Router(model).route("Remember that I like tea")).should_write
+    assert len(model.prompts) == 1, "an explicit wish needs no model"
+
+
+async def test_a_model_tells_the_intent_that_no_rule_knows():
+    model = ScriptedModel([{"intent": "bug_fix"}])
+    intents = IntentModel(lambda: model, lambda text: text.replace("4711", "****"))
+    for _ in range(2):
+        judged = await intents.judge("The checkout page 4711 stays white after the update")
+        assert judged is not None
+        assert judged.intent == "bug_fix"
+    assert "****" in model.prompts[0].text
+    assert await intents.judge("Which colour do I like?") is None
+    assert len(model.prompts) == 1, "neither asked twice, nor about a plain question"
+    await intents.close()
+
+
+async def test_a_recall_does_not_wait_for_a_slow_model():
+    model = ScriptedModel([Slowly(seconds=5, reply={"intent": "bug_fix"})])
+    intents = IntentModel(lambda: model, str)
+    began = time.monotonic()
+    assert await intents.judge("The checkout page stays white after the update") is None
+    assert time.monotonic() - began < 1
+    await intents.close()
 
 
 @pytest.mark.parametrize(("replies", "code"), _BAD)

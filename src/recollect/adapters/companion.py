@@ -298,7 +298,9 @@ class Companion:
         """
         noted = await self.noted(session, user=user) if session and with_notes else ""
         try:
-            found = await self.seen_by(user, session).context(message, language=self.language)
+            found = await self.seen_by(user, session).context(
+                message, language=self.language, session=session or self._own_session
+            )
         except RecollectError as problem:
             self.tell(problem)
             return noted

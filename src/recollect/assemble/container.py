@@ -226,8 +226,10 @@ class Wiring(Parts):
     @cached_property
     def own_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.recall.intent_model import IntentModel
         from recollect.recall.late_vectors import VectorGaps
 
+        has_model = bool(self.settings.tiers.classify)
         return recaller_of(
             self.settings,
             self.database,
@@ -243,6 +245,9 @@ class Wiring(Parts):
             lambda: self.understanding.facets,
             self.clock,
             self.meter,
+            IntentModel(lambda: self.working.models.of("classify"), self.redactor.note)
+            if has_model
+            else None,
         )
 
     @cached_property
@@ -747,6 +752,7 @@ class Wiring(Parts):
         from recollect.assemble.judge import judging_of
         from recollect.assemble.writing import writing_of
         from recollect.writing.forget_wishes import ForgetWishes
+        from recollect.writing.keep_wishes import KeepWishes
 
         return writing_of(
             self.settings,
@@ -765,6 +771,14 @@ class Wiring(Parts):
             self.understanding.facets,
             self.meter,
             ForgetWishes(lambda: self.recaller, lambda: self._answering, self.understanding.facets),
+            KeepWishes(
+                self.store,
+                self.writes,
+                lambda: self.recaller,
+                lambda scopes, session: self.usage.recalled_in(scopes, session),
+                self.judge,
+                self.clock,
+            ),
         )
 
     @cached_property

@@ -36,6 +36,7 @@ from recollect.lifecycle.doctor import (
     contents_finding,
     embedder_finding,
     files_finding,
+    idle_findings,
     index_finding,
     look_around,
     nothing_stored,
@@ -45,6 +46,7 @@ from recollect.lifecycle.doctor import (
 from recollect.models.language.tiers import Tiers
 from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings, settings_file
+from recollect.settings.effects import without_effect
 
 
 async def make_private(settings: Settings) -> None:
@@ -68,6 +70,7 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
     )
     tried = await check_embedder(settings)
     findings = await asyncio.to_thread(look_around, places)
+    findings += idle_findings(without_effect(settings))
     findings.append(embedder_finding(tried, embedder_in_use(settings)))
     findings += await _models(settings)
     findings += await _examine_store(settings, tried, deep=deep)

@@ -61,6 +61,10 @@ def open_embedder(
     def opener(choice: str) -> Embedder:
         return cached(embedder_by_choice(settings, choice))
 
+    def patience(choice: str) -> float | None:
+        # A local model answers in a time that is known, except while it loads.
+        return settings.embedding.patience if catalogue.is_endpoint(choice) else None
+
     def clear() -> None:
         for cache in caches:
             cache.clear()
@@ -84,7 +88,9 @@ def open_embedder(
     if question is not None and isinstance(embedder, OnnxEmbedder):
         embedder.expect(question)
     own = cached(embedder)
-    meaning = EmbeddingService(own, clock, choice=choice, closing=closing, opener=opener)
+    meaning = EmbeddingService(
+        own, clock, choice=choice, closing=closing, opener=opener, patience=patience
+    )
     facets = local_model.open_facets(settings.embedding.folder, own)
     return OpenedEmbedder(
         meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage, facets=facets
@@ -113,7 +119,7 @@ def wanted_embedder(settings: Settings) -> Embedder | None:
 
 def embedder_choice(settings: Settings) -> EmbedderChoice:
     """Return the embedder that the settings name."""
-    return EmbedderChoice(**settings.embedder.model_dump())
+    return EmbedderChoice(**settings.embedder.model_dump(exclude={"patience"}))
 
 
 def list_embedders(settings: Settings) -> list[EmbedderState]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from recollect.assemble.understanding import Understanding
 from recollect.domain.scope import Caller, Scope
@@ -12,11 +13,14 @@ from recollect.errors import RecollectError
 from recollect.memory import Memory
 from recollect.ports.runtime import Clock, SystemClock
 from recollect.settings import Settings
+from recollect.settings.effects import without_effect
 from recollect.settings.working import ModelSettings
 
 if TYPE_CHECKING:
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
+
+_log: Final = logging.getLogger(__name__)
 
 # --- Arguments → the settings, and the default caller ---------------------------------------------
 
@@ -53,6 +57,8 @@ async def assemble(
     The embedding model for an expected `question` loads at the same time.
     """
     settings = settings_at(where)
+    for idle in without_effect(settings):
+        _log.warning("%s", idle)
     clock = clock or SystemClock()
     understanding = Understanding(settings, clock, embedder)
     if question is not None or understanding.may_be_refused:

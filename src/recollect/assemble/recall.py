@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.fresh_links import FreshLinks
+    from recollect.recall.intent_model import IntentModel
     from recollect.recall.late_vectors import LateVectors, VectorGaps
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
@@ -60,6 +61,7 @@ def recaller_of(
     facets: Callable[[], FacetReader | None],
     clock: Clock,
     meter: Meter,
+    intents: IntentModel | None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     recall = settings.recall
@@ -76,6 +78,7 @@ def recaller_of(
         reranking,
         answering,
         FacetCandidates(store, facets),
+        intents,
     )
     options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
     return CachedRecaller(recaller, store, meaning, clock, options, meter)
@@ -159,7 +162,7 @@ def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOption
 def rerank_options(recall: RecallSettings) -> ScoringOptions:
     return ScoringOptions(
         relevance=recall.relevance_weight,
-        decay=recall.decay_weight,
+        decay=recall.decay,
         decay_lambda=recall.decay_lambda,
         source=recall.source_weight,
         sources=recall.source_boosts,

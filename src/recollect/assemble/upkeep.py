@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.assemble.sharing import parties_of
 from recollect.assemble.stores import contents_of
 from recollect.domain.upkeep import RetentionRule
 
@@ -115,7 +116,7 @@ def upkeep_services_of(
         promoter=promoter,
         sweep=sweep,
         health=HealthCheck(store, reader, units, clock, capacity=lifecycle.capacity),
-        conflicts=Conflicts(store, reader, meaning, redactor, clock),
+        conflicts=Conflicts(store, reader, meaning, redactor, clock, parties_of(settings)),
         review=Quarantine(listing, saver, clock),
     )
 

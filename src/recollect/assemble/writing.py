@@ -31,6 +31,7 @@ from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake, Router
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
+from recollect.writing.keep_wishes import KeepWishes
 from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
@@ -59,6 +60,7 @@ def writing_of(
     facets: FacetReader | None,
     meter: Meter,
     forgetting: ForgetWishes,
+    keeping: KeepWishes,
 ) -> WritingParts:
     """Return the write pipeline and the services around it."""
     writing = settings.writing
@@ -93,6 +95,7 @@ def writing_of(
             extractor,
             rereading,
             forgetting,
+            keeping,
             judging=judging,
             reader=_reader(settings, facets),
         ),

@@ -266,6 +266,9 @@ class Session:
             for received in heard:
                 self._current.hear(received, offers)
                 self._note(received)
+                if received.said.role == "assistant" and received.said.text:
+                    scope = self._caller.scope
+                    self._parts.prefetch.answered(scope, self._id, received.said.text)
             await self._save()
         return tuple(received.turn for received in heard)
 

@@ -157,6 +157,8 @@ class Standing(NamedTuple):
     confidence: float = 1.0
     helped: int = 0
     rejected: int = 0
+    # In how many sessions it entered a prompt or a tool result.
+    accessed: int = 0
     # Whether it is shared, or belongs to another agent than the caller.
     is_of_others: bool = False
     # The act of a turn, once it is decided.

@@ -69,11 +69,14 @@ class MetricFigures:
     injected_items: int = 0
     used_items: int = 0
     used_share: float | None = None
-    """The share of items in prompts that were reported as used."""
+    """The share of items in prompts that the answer takes up: at least half of the words by which
+    an item says more than the question, measured in sessions; or the share reported as used, if
+    that is more."""
     reused_share: float | None = None
     """The share of items in prompts that come from another session."""
     writes: int = 0
     duplicate_writes: int = 0
+    """The number of writes that were merged with a stored record, or linked as the same."""
     duplicate_share: float | None = None
     window_tokens_saved: int = 0
     archive_tokens_saved: int = 0
@@ -116,6 +119,9 @@ def figures_of(counters: Mapping[CounterName, float]) -> MetricFigures:
 
     items = one("injected_items")
     writes = every("writes")
+    # An item that is reported is mostly measured too.
+    used = max(one("feedback", "used"), one("taken_up_items"))
+    duplicates = one("writes", "merged") + one("writes", "same")
     return MetricFigures(
         recalls=every("recalls"),
         empty_recalls=one("recalls", "empty"),
@@ -127,12 +133,12 @@ def figures_of(counters: Mapping[CounterName, float]) -> MetricFigures:
         late_prompts=one("late_prompts"),
         injected_tokens=one("injected_tokens"),
         injected_items=items,
-        used_items=one("feedback", "used"),
-        used_share=share(one("feedback", "used"), items),
+        used_items=used,
+        used_share=share(used, items),
         reused_share=share(one("reused_items"), items),
         writes=writes,
-        duplicate_writes=one("writes", "merged"),
-        duplicate_share=share(one("writes", "merged"), writes),
+        duplicate_writes=duplicates,
+        duplicate_share=share(duplicates, writes),
         window_tokens_saved=one("window_tokens_saved"),
         archive_tokens_saved=one("archive_tokens_saved"),
         model_calls=every("model_calls"),

@@ -29,6 +29,8 @@ class Verdict:
     is_sure: bool = False
     """Whether the stored record may be changed; otherwise both stay, with a link. In a conflict,
     both stay even if it is sure."""
+    is_doubtful: bool = False
+    """Whether the judge would not bet on `different`. In shared memory a person is asked then."""
 
 
 UNRELATED: Final = Verdict(

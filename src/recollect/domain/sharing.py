@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from recollect.domain.record import Record
+from recollect.domain.relation import Verdict
 from recollect.domain.scope import Scope
 from recollect.errors import Conflict, InvalidInput
 
@@ -106,6 +107,27 @@ PROPOSAL_STATUSES: Final[tuple[ProposalStatus, ...]] = get_args(ProposalStatus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NearRecord:
+    """A shared record near a proposal, and the judge's opinion on how the proposal relates to it.
+
+    If the opinion is sure, approving confirms or replaces the record. If it is not, both stay, and
+    a conflict is opened unless they seem to say the same.
+    """
+
+    record: Record
+    near: float | None
+    """The cosine of their vectors, if both are known."""
+    verdict: Verdict
+
+    @property
+    def may_contradict(self) -> bool:
+        """Return whether the two may not both be true, and nothing is certain."""
+        verdict = self.verdict
+        is_change = verdict.relation in ("update", "conflict") and not verdict.is_sure
+        return is_change or verdict.is_doubtful
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """A record that waits to become shared memory; `scope` is that of the future shared record."""
 
@@ -132,7 +154,9 @@ class Proposal:
     decision: str = ""
     """The reason of the decision."""
     body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
-    """The other fields of the record: kind, tags, metadata …"""
+    """The other fields of the record: kind, tags, metadata …; what approving it led to."""
+    nearest: tuple[NearRecord, ...] = field(default=(), compare=False)
+    """While it is pending: the nearest shared records, as they are judged now. Not stored."""
 
     def evolve(self, **changes: Any) -> Proposal:
         """Return the proposal with some fields changed."""

@@ -11,10 +11,19 @@ from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, 
 from recollect.domain.scope import Scope
 
 WriteStatus = Literal[
-    "created", "merged", "versioned", "quarantined", "buffered", "skipped", "deleted", "proposed"
+    "created",
+    "same",
+    "merged",
+    "versioned",
+    "quarantined",
+    "buffered",
+    "skipped",
+    "deleted",
+    "proposed",
 ]
-"""deleted: the user asked to forget it; undo restores it. proposed: the same, but a person decides
-it first as a conflict."""
+"""same: it seems to say what a stored record says; both stay, linked, and one of them is shown.
+merged: it certainly does, and the stored record is confirmed. deleted: the user asked to forget it;
+undo restores it. proposed: the same, but a person decides it first as a conflict."""
 
 FORGET_WISH: Final = "forget-wish"
 """The tag of a record that says what the user asked to forget."""

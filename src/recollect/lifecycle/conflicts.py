@@ -22,6 +22,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.meaning import EmbeddingService
+from recollect.sharing.records import Parties
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import redacted_entry, replacing
 from recollect.writing.strategy import merge
@@ -40,12 +41,14 @@ class Conflicts:
         meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
+        parties: Parties,
     ) -> None:
         self._store = store
         self._reader = reader
         self._meaning = meaning
         self._redactor = redactor
         self._clock = clock
+        self._parties = parties
 
     async def open(self, scopes: Sequence[Scope]) -> tuple[Dispute, ...]:
         """Return the open conflicts in these scopes, latest first."""
@@ -66,7 +69,7 @@ class Conflicts:
         for attempt in range(_MAX_ATTEMPTS):
             dispute = await self._undecided(caller, conflict_id)
             for record in (dispute.first, dispute.second):
-                caller.require_write(record.scope, is_profile=is_user_profile(record.category))
+                self._require_right(caller, record)
             now = self._clock.now()
             decided = replace(
                 _decided(dispute, checked, content, at, now),
@@ -83,6 +86,13 @@ class Conflicts:
                 if attempt == _MAX_ATTEMPTS - 1:
                     raise
         raise AssertionError("the last attempt returns or raises")
+
+    def _require_right(self, caller: Caller, record: Record) -> None:
+        """Raise `NotAllowed` unless the caller may decide about a record."""
+        if record.scope.is_shared:
+            self._parties.require_coordinator(caller)
+        else:
+            caller.require_write(record.scope, is_profile=is_user_profile(record.category))
 
     async def _undecided(self, caller: Caller, conflict_id: str) -> Dispute:
         checked_text(conflict_id, "id", MAX_TITLE, blank=True)

@@ -399,6 +399,19 @@ def unusable_settings(message: str, hint: str) -> list[Finding]:
     ]
 
 
+def idle_findings(idle: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Return the findings about settings that have no effect, each with what it needs."""
+    return [
+        Finding(
+            part="settings",
+            verdict="warning",
+            message=f"{name} has no effect",
+            hint=f"{hint[:1].upper()}{hint[1:]}.",
+        )
+        for name, hint in idle
+    ]
+
+
 def embedder_finding(tried: EmbedderCheck, state: EmbedderState | None) -> Finding:
     """Return the finding about the embedder; `state` is its entry in the catalogue."""
     figures: dict[str, object] = {

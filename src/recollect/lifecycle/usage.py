@@ -88,6 +88,20 @@ class Usage:
                     self._short.add(record.id)
         self._counting.soon(at_once=len(self._waiting) > _MAX_WAITING)
 
+    async def recalled_in(self, scopes: Sequence[Scope], session: str) -> set[str]:
+        """Return the items of these scopes that entered a prompt or a tool result of a session."""
+        found = {
+            access.record_id
+            for (place, _), access in self._waiting.items()
+            if place == session and access.scope in scopes
+        }
+        if self._state is None:
+            return found
+        for scope in scopes:
+            entry = await self._state.get(StateKey(scope=scope, session=session, name=_STATE))
+            found |= set() if entry is None else set(json.loads(entry.value))
+        return found
+
     def injected(self, injection: Injection) -> None:
         """Store what a recall gave to a prompt or a tool result, and why, and the profile there."""
         if injection.items or injection.profile:

@@ -81,6 +81,11 @@ def _open_other(choice: EmbedderChoice) -> Embedder:
             )
 
 
+def is_endpoint(model: str) -> bool:
+    """Return whether the vectors of this model come over the network."""
+    return _full_name(model).startswith("openai:")
+
+
 def list_embedders(choice: EmbedderChoice) -> list[EmbedderState]:
     """Return the available embedders and what each still needs, without loading any."""
     return [

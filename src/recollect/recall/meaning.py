@@ -28,6 +28,8 @@ from recollect.recall.reader import REST, Reader
 
 # Opens the embedder for a value of the setting; may take long, and raises an error with the reason.
 Opener = Callable[[str], Embedder]
+# Returns how many seconds a write waits for the model of a setting; None = until it answers.
+Patience = Callable[[str], float | None]
 _MAX_NOTICED_SCOPES: Final = 10_000
 
 
@@ -60,8 +62,11 @@ class EmbeddingService:
         choice: str = "",
         closing: Embedder | None = None,
         opener: Opener | None = None,
+        patience: Patience = lambda _: None,
     ) -> None:
-        self._own = None if embedder is None else Reader(embedder, clock, choice)
+        self._patience = patience
+        own = patience(choice)
+        self._own = None if embedder is None else Reader(embedder, clock, choice, own)
         self._clock = clock
         self._absence = absence
         self._closing = [] if closing is None else [closing]
@@ -175,11 +180,13 @@ class EmbeddingService:
                 )
             embedder = await asyncio.to_thread(self._opener, choice)
             self._closing.append(embedder)
-            reader = Reader(embedder, self._clock, choice)
+            reader = Reader(embedder, self._clock, choice, self._patience(choice))
             return self._readers.setdefault(reader.model, reader)
 
     async def close(self) -> None:
         """Close the embedders that were opened for this memory."""
+        for reader in self._readers.values():
+            reader.stop()
         for embedder in self._closing:
             await embedder.close()
 

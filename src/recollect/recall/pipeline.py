@@ -38,6 +38,7 @@ from recollect.recall.facet_candidates import FacetCandidates
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Fused, Ranked, Weights, fuse
 from recollect.recall.intent import Intent, Judged
+from recollect.recall.intent_model import IntentModel
 from recollect.recall.listing import with_links
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
@@ -125,6 +126,7 @@ class Recaller:
         second_look: Reranking | None = None,
         answering: Answering | None = None,
         by_facet: FacetCandidates | None = None,
+        intents: IntentModel | None = None,
     ) -> None:
         self._store = store
         self._units = units
@@ -140,6 +142,7 @@ class Recaller:
         self._reranking = second_look
         self._answering = answering
         self._by_facet = by_facet
+        self._intents = intents
         self._sameness = (
             DuplicateDetector(options.duplicates) if 0 < options.duplicates < 1 else None
         )
@@ -156,15 +159,16 @@ class Recaller:
     ) -> Recalled:
         """Return the best hits that score at least `min_score`; there may be none."""
         options = self._options
+        checked_text(text, "query", MAX_QUERY)
         question = Question(
-            text=checked_text(text, "query", MAX_QUERY),
+            text=text,
             scopes=scopes,
             where=where,
             limit=checked_limit(options.limit if limit is None else limit, MAX_LIMIT),
             min_score=options.min_score if min_score is None else checked_share(min_score),
             now=self._clock.now(),
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
-            forced=None if options.intent is None else Judged(intent=options.intent, reason="set"),
+            forced=await self._intent(text),
         )
         if len(text) > _MAX_INLINE_CHARS:
             await _analyse(question)
@@ -191,6 +195,14 @@ class Recaller:
     async def close(self) -> None:
         if self._reranking is not None:
             await self._reranking.close()
+        if self._intents is not None:
+            await self._intents.close()
+
+    async def _intent(self, text: str) -> Judged | None:
+        """Return the intent that is set or that a model tells; None = as rules judge."""
+        if self._options.intent is not None:
+            return Judged(intent=self._options.intent, reason="set")
+        return None if self._intents is None else await self._intents.judge(text)
 
     async def _search(self, question: Question) -> Recalled:
         """Search the index; search inside the filter only when it removes too much."""

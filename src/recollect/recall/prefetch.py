@@ -33,7 +33,9 @@ from recollect.domain.meter import Meter
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.turn import Turn
 from recollect.language.characters import language as language_of
+from recollect.language.uptake import takes_up
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import IN_TIME, Clock, answer_within, in_time
 from recollect.ports.upkeep import UpkeepReader
@@ -46,6 +48,8 @@ from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
 
 _log: Final = logging.getLogger(__name__)
+# The number of sessions whose answers are waited for.
+_MAX_SESSIONS: Final = 1_000
 
 # Called with a session and the records that entered its prompt.
 Entered = Callable[[str, Sequence[Record]], None]
@@ -117,6 +121,8 @@ class Prefetch:
         # Created on first use.
         self._source = source
         self._runs = ServedBlocks(clock)
+        # What entered the prompts of a session since its last answer, and the question.
+        self._given: OrderedDict[tuple[Scope, str], tuple[str, dict[str, str]]] = OrderedDict()
         self._has_told_late = False
 
     def is_enabled(self, agent: str | None) -> bool:
@@ -199,6 +205,7 @@ class Prefetch:
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))
         self._count(recalled, built, session)
+        self._note_given(caller.scope, session, message, recalled, built.ids)
         recall_id = new_id("recall")
         self._injected(
             Injection(
@@ -222,6 +229,27 @@ class Prefetch:
             )
         )
         return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
+
+    def answered(self, scope: Scope, session: str, answer: str) -> None:
+        """Count which of the items in the last prompts of a session an answer takes up."""
+        question, items = self._given.pop((scope, session), ("", {}))
+        used = sum(takes_up(answer, text, question) for text in items.values())
+        if used:
+            self._meter.add("taken_up_items", used)
+
+    def _note_given(
+        self, scope: Scope, session: str, question: str, recalled: Recalled, ids: Sequence[str]
+    ) -> None:
+        _, items = self._given.pop((scope, session), ("", {}))
+        hits = {hit.id: hit.item for hit in recalled}
+        items |= {
+            given: item.content
+            for given in ids
+            if isinstance(item := hits.get(given), Record | Turn)
+        }
+        self._given[scope, session] = (question, items)
+        if len(self._given) > _MAX_SESSIONS:
+            self._given.popitem(last=False)
 
     async def profile(self, caller: Caller, session: str) -> MemoryContext:
         """Return the profile alone, for a prompt that nothing is recalled for."""

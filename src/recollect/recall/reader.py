@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recollect.domain.copies import copy_with
 from recollect.domain.embedding import Calibration, EmbeddingModel
 from recollect.domain.unit import OwnerUnits, Unit
-from recollect.errors import RecollectError
+from recollect.errors import NotAvailable, RecollectError
 from recollect.ports.embedder import CachingEmbedder, Embedder
 from recollect.ports.runtime import Clock
 from recollect.ports.units import Vector
@@ -23,12 +23,20 @@ from recollect.ports.units import Vector
 REST: Final = timedelta(seconds=30)
 
 _log = logging.getLogger(__name__)
+Made = TypeVar("Made")
 
 
 class Reader:
     """An embedder that returns nothing instead of raising, and says why."""
 
-    def __init__(self, embedder: Embedder, clock: Clock, choice: str = "") -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        clock: Clock,
+        choice: str = "",
+        patience: float | None = None,
+    ) -> None:
+        """`patience` is how many seconds a write waits for vectors; None = until they come."""
         self.model = EmbeddingModel(
             name=embedder.model, dimension=embedder.dimension, choice=choice
         )
@@ -37,6 +45,8 @@ class Reader:
         self._clock = clock
         self._absence = ""
         self._rests_until: datetime | None = None
+        self._patience = patience
+        self._late: set[asyncio.Task[Any]] = set()
 
     @property
     def absence(self) -> str:
@@ -73,8 +83,8 @@ class Reader:
         rows = np.zeros((len(texts), self.model.dimension), np.float32)
         if readable:
             try:
-                rows[readable] = await self._embedder.embed(
-                    [texts[place] for place in readable], "passage"
+                rows[readable] = await self._in_time(
+                    self._embedder.embed([texts[place] for place in readable], "passage")
                 )
             except RecollectError as failure:
                 self._rest(failure)
@@ -86,7 +96,7 @@ class Reader:
         if self.absence:
             return None
         try:
-            return await self.filled(owners)
+            return await self._in_time(self.filled(owners))
         except RecollectError as failure:
             self._rest(failure)
             return None
@@ -103,7 +113,42 @@ class Reader:
         )
 
     async def close(self) -> None:
+        """Close the embedder, and stop waiting for what is late."""
+        self.stop()
         await self._embedder.close()
+
+    def stop(self) -> None:
+        """Stop waiting for vectors that are late; a job makes them."""
+        for task in self._late:
+            task.cancel()
+
+    async def _in_time(self, work: Coroutine[Any, Any, Made]) -> Made:
+        """Return the result, or raise an error after the patience of a write.
+
+        The work goes on meanwhile; once it succeeds, the model is called again.
+        """
+        if self._patience is None:
+            return await work
+        task = asyncio.create_task(work)
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+        try:
+            await asyncio.wait({task}, timeout=self._patience)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        task.add_done_callback(self._note_late)
+        raise NotAvailable(
+            f"{self.model.name} did not answer within {self._patience:g} s",
+            code="embedding_slow",
+            hint="What is saved gets its vectors later; embedding.patience sets the time.",
+        )
+
+    def _note_late(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            self._rests_until, self._absence = None, ""
 
     async def _question(self, text: str) -> Vector | None:
         try:

@@ -19,6 +19,8 @@ from recollect.recall.intent import IntentFactors
 _DAY: Final = timedelta(days=1)
 # The number of uses at which the boost for use is full.
 _FULL_USE_COUNT: Final = 20
+# Entering the prompts of a session counts for so much of a use that helped.
+_ENTRY_SHARE: Final = 0.05
 
 _KIND_REASONS: Final = {kind: f"kind {kind}" for kind in Kind}
 
@@ -102,9 +104,10 @@ def _factors(
     ]
     if standing.is_of_others:
         factors.append(("known to others", lean.shared))
-    if standing.helped or standing.rejected:
-        usefulness = _usefulness(standing.helped, standing.rejected)
-        factors.append(("feedback", 1 + options.use * usefulness))
+    if standing.helped or standing.rejected or standing.accessed:
+        helped = standing.helped + _ENTRY_SHARE * standing.accessed
+        reason = "feedback" if standing.helped or standing.rejected else "use"
+        factors.append((reason, 1 + options.use * _usefulness(helped, standing.rejected)))
     return factors
 
 
@@ -117,7 +120,7 @@ def _intent_factor(kind: Kind, category: str, lean: IntentFactors) -> float:
     return by_kind * (lean.preference if is_user_profile(category) else 1.0)
 
 
-def _usefulness(helped: int, rejected: int) -> float:
+def _usefulness(helped: float, rejected: int) -> float:
     """Return −1 for always rejected up to 1 for often used and never rejected."""
     total = helped + rejected
     balance = (helped - rejected) / total

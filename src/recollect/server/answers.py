@@ -472,6 +472,25 @@ class Disputes(Answer):
     next_cursor: str | None = Field(description="send it as `cursor`; null on the last page")
 
 
+class Verdict(Answer):
+    """A judge's opinion on how a new statement relates to a stored one."""
+
+    relation: Relation
+    probability: float
+    reason: str
+    decided_by: str
+    is_sure: bool = Field(description="approving acts on it; else both records stay")
+    is_doubtful: bool = Field(description="`different` is no more than a guess")
+
+
+class NearRecord(Answer):
+    """A shared record near a proposal, and the judge's opinion on it."""
+
+    record: Record
+    near: float | None = Field(description="the cosine of both vectors, where both are known")
+    verdict: Verdict
+
+
 class Proposal(Answer):
     """What an agent wants all agents of its workspace to know, and what became of it."""
 
@@ -493,7 +512,13 @@ class Proposal(Answer):
     decided_at: datetime | None
     decided_by: str | None
     decision: str
-    body: dict[str, Any]
+    body: dict[str, Any] = Field(
+        description="the record's other fields; once approved, `outcome` and the ids of the "
+        "`conflicts` that it opened"
+    )
+    nearest: list[NearRecord] = Field(
+        description="while it is pending: the nearest shared records and the judge's opinion"
+    )
 
 
 class ProposalPage(Answer):

@@ -225,7 +225,7 @@ class Settings(Section):
 
     def changed(self) -> dict[str, str]:
         """Return the settings that differ from the defaults, by name, without secrets."""
-        return dict(_differences(self, Settings()))
+        return dict(_differences(self))
 
     @classmethod
     def load(cls, given: Mapping[str, Any] | None = None, *, file: Path | None = None) -> Settings:
@@ -304,16 +304,15 @@ def _names(section: type[BaseModel], before: str = "") -> Iterator[str]:
             yield from _names(inner, f"{before}{name}.")
 
 
-def _differences(
-    section: BaseModel, usual: BaseModel, before: str = ""
-) -> Iterator[tuple[str, str]]:
+def _differences(section: BaseModel, before: str = "") -> Iterator[tuple[str, str]]:
     for name, field in type(section).model_fields.items():
-        value, default = getattr(section, name), getattr(usual, name)
+        value = getattr(section, name)
+        default: object = field.get_default(call_default_factory=True)
         if isinstance(value, BaseModel):
-            yield from _differences(value, default, f"{before}{name}.")
+            yield from _differences(value, f"{before}{name}.")
         elif sections := _named_sections(value):
             for key, entry in sections.items():
-                yield from _differences(entry, type(entry)(), f"{before}{name}.{key}.")
+                yield from _differences(entry, f"{before}{name}.{key}.")
         elif value != default:
             yield before + name, str(value) if field.repr else "(secret)"
 

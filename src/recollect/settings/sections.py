@@ -136,10 +136,18 @@ class StorageSettings(Section):
         default=False,
         description="overwrite forgotten content inside the live SQLite file instead of VACUUM",
     )
-    qdrant_url: str = ""
-    qdrant_key: str = Field(default="", repr=False)
+    qdrant_url: str = Field(
+        default="", description="for a later release: no Qdrant back-end uses it yet"
+    )
+    qdrant_key: str = Field(
+        default="", repr=False, description="for a later release, as qdrant_url"
+    )
 
     _without_local_url = model_validator(mode="before")(without_local_url)
+
+
+# The weight of recency when only its decay is set.
+_USUAL_DECAY: Final = 0.2
 
 
 class RecallSettings(Section):
@@ -217,9 +225,13 @@ class RecallSettings(Section):
     relevance_weight: Annotated[float, Field(gt=0, le=10)] = Field(
         default=1.0, description="α: weight of relevance"
     )
-    decay_weight: Share = Field(default=0.0, description="β: weight of recency")
+    decay_weight: Share | None = Field(
+        default=None,
+        description=f"β: weight of recency; empty = {_USUAL_DECAY} where decay_lambda is set, else "
+        "0",
+    )
     decay_lambda: Annotated[float, Field(ge=0)] = Field(
-        default=0.01, description="decay of recency per day"
+        default=0.01, description="λ: decay of recency per day; 0 = none"
     )
     source_weight: Share = Field(default=0.0, description="γ: weight of the source")
     source_boosts: dict[str, Share] = Field(default_factory=dict, description="source → boost")
@@ -231,7 +243,8 @@ class RecallSettings(Section):
         default=0.05, description="discount of a record with no confidence"
     )
     use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
-        default=0.1, description="boost or discount of records that helped or were rejected"
+        default=0.1,
+        description="boost or discount of records that helped, were rejected, or entered prompts",
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=5, description="maximum number of hits for a message in a prompt"
@@ -258,6 +271,14 @@ class RecallSettings(Section):
     vector_memory_mb: Annotated[int, Field(ge=1)] = Field(
         default=512, description="memory for packed vectors"
     )
+
+    @property
+    def decay(self) -> float:
+        """Return the weight of recency: as it is set, or because its decay is set."""
+        if self.decay_weight is not None:
+            return self.decay_weight
+        is_wanted = "decay_lambda" in self.model_fields_set and self.decay_lambda > 0
+        return _USUAL_DECAY if is_wanted else 0.0
 
 
 class ProfileSettings(Section):
@@ -289,6 +310,10 @@ class EmbeddingSettings(Section):
     base_url: str = ""
     api_key: str = Field(default="", repr=False)
     batch_size: Annotated[int, Field(ge=1)] = 64
+    patience: Annotated[float, Field(gt=0)] = Field(
+        default=1.0,
+        description="seconds that a write waits for an endpoint; what is late is made afterwards",
+    )
     timeout: Annotated[float, Field(gt=0)] = 30.0
     retries: Annotated[int, Field(ge=0)] = 3
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import Field
 
@@ -144,11 +144,14 @@ class ProviderSettings(Section):
     api_key: str = Field(default="", repr=False)
 
 
+_FOR_THE_CALLER: Final = "for the caller: `Settings.tiers` tells it, Recollect calls no such model"
+
+
 class TierSeconds(Section):
     """The time limit of a call of each tier, including retries, before rules are used."""
 
-    reasoning: Seconds = USUAL_SECONDS["reasoning"]
-    code: Seconds = USUAL_SECONDS["code"]
+    reasoning: Seconds = Field(default=USUAL_SECONDS["reasoning"], description=_FOR_THE_CALLER)
+    code: Seconds = Field(default=USUAL_SECONDS["code"], description=_FOR_THE_CALLER)
     summarise: Seconds = USUAL_SECONDS["summarise"]
     extract: Seconds = USUAL_SECONDS["extract"]
     classify: Seconds = USUAL_SECONDS["classify"]
@@ -161,11 +164,13 @@ class ModelSettings(Section):
         default="",
         description="models for empty tiers; `none` keeps a tier empty",
     )
-    reasoning: str = ""
-    code: str = ""
-    summarise: str = ""
-    extract: str = ""
-    classify: str = ""
+    reasoning: str = Field(default="", description=_FOR_THE_CALLER)
+    code: str = Field(default="", description=_FOR_THE_CALLER)
+    summarise: str = Field(default="", description="writes summaries and merges facts")
+    extract: str = Field(default="", description="reads what conversations say")
+    classify: str = Field(
+        default="", description="judges statements, routes messages, rephrases questions"
+    )
     embed: str = Field(default="", description="as embedding.model, which takes precedence")
     rerank: str = Field(default="", description="as rerank.model, which takes precedence")
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +33,7 @@ from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
 from recollect.recall.meaning import EmbeddingService
 from recollect.sharing.records import Parties
-from recollect.sharing.settlement import RivalFinder, as_record, settle
+from recollect.sharing.settlement import RivalFinder, Settled, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
 
@@ -158,7 +159,7 @@ class ProposalService:
 
     async def withdraw(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
         """Withdraw the caller's own proposal."""
-        proposal = await self.get(caller, proposal_id)
+        proposal = await self._get(caller, proposal_id)
         if not proposal.is_by(self._parties.of(caller)):
             raise NotAllowed(
                 f"{proposal.id} was made by {proposal.proposer}",
@@ -169,7 +170,10 @@ class ProposalService:
         return await self._close(caller, proposal_id, "withdrawn", why)
 
     async def get(self, caller: Caller, proposal_id: str) -> Proposal:
-        """Return a proposal that the caller made or decides on."""
+        """Return a proposal that the caller made or decides on, with what is near it."""
+        return (await self._with_nearest([await self._get(caller, proposal_id)]))[0]
+
+    async def _get(self, caller: Caller, proposal_id: str) -> Proposal:
         checked_text(proposal_id, "id", MAX_TITLE, blank=True)
         found = await self._proposals.find(
             caller.shared,
@@ -194,7 +198,10 @@ class ProposalService:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Proposal]:
-        """Return the proposals that the caller made or decides on, newest first."""
+        """Return the proposals that the caller made or decides on, newest first.
+
+        Pending ones come with the nearest shared records and the judge's opinion on them.
+        """
         found = await self._proposals.find(
             caller.shared,
             now=self._clock.now(),
@@ -204,7 +211,7 @@ class ProposalService:
             after=None if cursor is None else parse_cursor(cursor),
             limit=checked_limit(limit, MAX_PAGE) + 1,
         )
-        items = tuple(found[:limit])
+        items = await self._with_nearest(found[:limit])
         if len(found) <= limit:
             return Page(items=items)
         last = Cursor(at=to_micros(items[-1].created_at), id=items[-1].id)
@@ -225,6 +232,18 @@ class ProposalService:
                 expired += 1
         return expired
 
+    async def _with_nearest(self, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+        """Return the proposals, the pending ones with the shared records near them."""
+        now = self._clock.now()
+
+        async def one(proposal: Proposal) -> Proposal:
+            if proposal.status != "pending":
+                return proposal
+            near = await self._rivals.near(proposal, proposal.created_at, now)
+            return proposal.evolve(nearest=near)
+
+        return tuple(await asyncio.gather(*map(one, proposals)))
+
     async def _approve(
         self,
         caller: Caller,
@@ -242,15 +261,17 @@ class ProposalService:
         if edits:
             redacted, said = self._check(proposal.evolve(**edits))
         said_at = now if edits else proposal.created_at
-        rival = await self._rivals.of(said, said_at, now)
-        settled = settle(said, rival, said_at=said_at, now=now, reason=reason)
+        near = await self._rivals.near(said, said_at, now)
+        rival = await self._rivals.of(said, near, now)
+        others = [other for other in near if rival is None or other.record.id != rival.record.id]
+        settled = settle(said, rival, others, said_at=said_at, now=now, reason=reason)
         approved = proposal.evolve(
             status="approved",
             record=settled.record.id,
             decided_at=now,
             decided_by=decided_by,
             decision=reason,
-            body={**proposal.body, "outcome": settled.outcome, **_edit_note(edits)},
+            body={**proposal.body, **_outcome_note(settled), **_edit_note(edits)},
         )
         is_found_alike = settled.outcome in ("confirmed", "kept")
         changed = () if is_found_alike else (record_units(settled.record),)
@@ -263,6 +284,8 @@ class ProposalService:
                 units=embedded.owners,
                 model=embedded.model,
                 proposals=(approved,),
+                conflicts=settled.conflicts,
+                links=settled.links,
                 jobs=embedded.jobs,
                 expected={proposal.scope: version},
                 audit=_audit_entries(approved, redacted),
@@ -296,7 +319,7 @@ class ProposalService:
         )
 
     async def _pending(self, caller: Caller, proposal_id: str) -> Proposal:
-        proposal = await self.get(caller, proposal_id)
+        proposal = await self._get(caller, proposal_id)
         if proposal.status != "pending":
             raise already_decided(proposal.id, proposal.status)
         return proposal
@@ -379,6 +402,12 @@ def _status(name: str) -> ProposalStatus:
     raise InvalidInput(
         f"status {name!r} is not one of: {', '.join(PROPOSAL_STATUSES)}", code="unknown_value"
     )
+
+
+def _outcome_note(settled: Settled) -> dict[str, Any]:
+    """Return what approving a proposal led to, with the conflicts that it opened."""
+    conflicts = [conflict.id for conflict in settled.conflicts]
+    return {"outcome": settled.outcome, **({"conflicts": conflicts} if conflicts else {})}
 
 
 def _edit_note(edits: Mapping[str, str] | None) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class Parties:
         """Raise an error unless the caller decides here."""
         if not self.is_coordinator(caller):
             raise NotAllowed(
-                f"{caller.scope.actor} may not decide on proposals in {caller.scope.workspace}",
+                f"{caller.scope.actor} may not decide on shared memory in {caller.scope.workspace}",
                 code="not_coordinator",
                 hint="The workspace's coordinator decides, or a person whose key has that role.",
             )

@@ -2,12 +2,14 @@
 
 Of two records about the same thing the newer one wins, or the more confident one if they were made
 together. The other is kept as a version of the same record, so that its history shows what was
-replaced and why.
+replaced and why. That needs a certain relation: where the judge only suspects one, both stay, and
+a conflict is opened for a person to decide.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -15,12 +17,14 @@ from recollect.domain.change import RecordChange
 from recollect.domain.fields import MAX_REASON, RecordFields, new_record
 from recollect.domain.filters import Filter
 from recollect.domain.record import Record
-from recollect.domain.sharing import SHARED_TYPES, Proposal
-from recollect.errors import Conflict
+from recollect.domain.relation import Conflict, Link
+from recollect.domain.sharing import SHARED_TYPES, NearRecord, Proposal
+from recollect.errors import Conflict as Contradiction
 from recollect.language.units import record_units
 from recollect.ports.judge import MOST_JUDGED, Judge
 from recollect.ports.store import Store
 from recollect.recall.meaning import EmbeddingService
+from recollect.writing.batch import conflict_between, link_between
 from recollect.writing.candidates import Candidates
 from recollect.writing.outcome import statement_of
 
@@ -47,12 +51,60 @@ class Settled:
     outcome: Outcome
     record: Record
     changes: tuple[RecordChange, ...]
+    conflicts: tuple[Conflict, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 def settle(
+    proposal: Proposal,
+    rival: Rival | None,
+    others: Sequence[NearRecord] = (),
+    *,
+    said_at: datetime,
+    now: datetime,
+    reason: str,
+) -> Settled:
+    """Combine a proposal with what is known; `said_at` is when it was written.
+
+    `others` are the records near it besides the rival. What it may contradict among them is put to
+    a person, as long as the proposal's words are what stands.
+    """
+    settled = _settle(proposal, rival, said_at=said_at, now=now, reason=reason)
+    if settled.outcome not in ("created", "replaced"):
+        return settled
+    return _with_relations(settled, others, now)
+
+
+def _with_relations(settled: Settled, others: Sequence[NearRecord], now: datetime) -> Settled:
+    """Return the same with a conflict or a link for each record that it seems to relate to."""
+    new = settled.record
+    unlike = [near for near in others if near.record.id not in new.related]
+    rivals = [near for near in unlike if near.may_contradict]
+    alike = [near for near in unlike if near.verdict.relation == "same"]
+    related = tuple(near.record.id for near in (*rivals, *alike))
+    new = new.evolve(related=(*new.related, *related))
+    *before, last = settled.changes
+    return replace(
+        settled,
+        record=new,
+        changes=(*before, replace(last, record=new)),
+        conflicts=tuple(
+            conflict_between(near.record, new, _dispute_reason(near), now) for near in rivals
+        ),
+        links=tuple(link_between(new, near.record, near.verdict, now) for near in alike),
+    )
+
+
+def _dispute_reason(near: NearRecord) -> str:
+    """Return why a person is asked about two records."""
+    return (
+        "it is uncertain that both can be true" if near.verdict.is_doubtful else near.verdict.reason
+    )
+
+
+def _settle(
     proposal: Proposal, rival: Rival | None, *, said_at: datetime, now: datetime, reason: str
 ) -> Settled:
-    """Combine a proposal with what is known; `said_at` is when it was written."""
     if rival is None:
         record = as_record(proposal, said_at, now)
         return _make_settled("created", (record, _version_reason(proposal, reason)))
@@ -163,29 +215,40 @@ class RivalFinder:
         self._candidates = candidates
         self._judge = judge
 
-    async def of(self, proposal: Proposal, said_at: datetime, now: datetime) -> Rival | None:
-        """Return the record that a proposal names, or the most likely one about the same thing."""
-        if proposal.target is not None:
-            return Rival(record=await self._target(proposal, proposal.target, now))
+    async def near(
+        self, proposal: Proposal, said_at: datetime, now: datetime
+    ) -> tuple[NearRecord, ...]:
+        """Return the shared records of the type that are nearest to a proposal, each judged."""
         new = as_record(proposal, said_at, now)
         near = await self._near(new, now)
         stored = await self._of_type(proposal, list(near), now)
         statements = [statement_of(record, near=near[record.id]) for record in stored]
         judged = await self._judge.judge(statement_of(new, said_at), statements)
+        return tuple(
+            NearRecord(record=record, near=near[record.id], verdict=verdict)
+            for record, verdict in zip(stored, judged.verdicts, strict=True)
+        )
+
+    async def of(
+        self, proposal: Proposal, near: Sequence[NearRecord], now: datetime
+    ) -> Rival | None:
+        """Return the record that a proposal names, or the most likely one about the same thing."""
+        if proposal.target is not None:
+            return Rival(record=await self._target(proposal, proposal.target, now))
         rivals = [
-            (verdict.relation == "same", verdict.probability, record.id, record)
-            for verdict, record in zip(judged.verdicts, stored, strict=True)
-            if verdict.relation != "different" and verdict.is_sure
+            (other.verdict.relation == "same", other.verdict.probability, other.record.id, other)
+            for other in near
+            if other.verdict.relation != "different" and other.verdict.is_sure
         ]
         if not rivals:
             return None
-        says_the_same, _, _, record = max(rivals)
-        return Rival(record=record, says_the_same=says_the_same)
+        says_the_same, *_, other = max(rivals)
+        return Rival(record=other.record, says_the_same=says_the_same)
 
     async def _target(self, proposal: Proposal, target: str, now: datetime) -> Record:
         found = await self._store.records([proposal.scope], Filter(), now=now, ids=[target])
         if not found:
-            raise Conflict(
+            raise Contradiction(
                 f"{target}, which {proposal.id} would change, no longer exists",
                 code="target_gone",
                 hint="Reject the proposal; its content can be proposed as a new record.",
@@ -201,4 +264,5 @@ class RivalFinder:
     async def _of_type(self, proposal: Proposal, ids: list[str], now: datetime) -> list[Record]:
         of_type = Filter(categories=frozenset({proposal.type}))
         found = await self._store.records([proposal.scope], of_type, now=now, ids=ids)
-        return sorted(found, key=lambda record: ids.index(record.id))[:MOST_JUDGED]
+        others = [record for record in found if record.id != proposal.target]
+        return sorted(others, key=lambda record: ids.index(record.id))[:MOST_JUDGED]

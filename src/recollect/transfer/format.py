@@ -67,7 +67,11 @@ _CONFLICT: Final = tuple(field.name for field in fields(Conflict))
 _LINK: Final = tuple(field.name for field in fields(Link))
 # A line already has a field `type`.
 _TYPE: Final = "shared_type"
-_PROPOSAL: Final = (_TYPE, *(field.name for field in fields(Proposal) if field.name != "type"))
+_NOT_OF_PROPOSAL: Final = frozenset({"type", "nearest"})
+_PROPOSAL: Final = (
+    _TYPE,
+    *(field.name for field in fields(Proposal) if field.name not in _NOT_OF_PROPOSAL),
+)
 _READ_MARK: Final = tuple(field.name for field in fields(ReadMark))
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
 _RELATIONS: Final[tuple[str, ...]] = get_args(Relation)
@@ -180,6 +184,7 @@ def read_mark(given: Json) -> ReadMark:
 
 def proposal_form(proposal: Proposal) -> Json:
     form = form_of(proposal)
+    del form["nearest"]
     return {_TYPE: form.pop("type"), **form}
 
 

@@ -17,6 +17,7 @@ from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.language.units import is_searched_alike
 from recollect.recall.meaning import Embedded
 from recollect.writing.candidates import Candidate, compared_kinds
+from recollect.writing.keep_wishes import Kept
 from recollect.writing.redaction import Counts
 
 # The number of records added last by the same run that are compared with the next one.
@@ -45,6 +46,8 @@ class Incoming:
     """The stored records that a wish to forget deletes; None if it is no such wish."""
     proposes: tuple[Record, ...] = ()
     """The stored records that it may mean, which a person decides."""
+    keeps: Kept | None = None
+    """The stored record that a wish to remember means, instead of a record of its own."""
     counts: Counts = field(default_factory=dict[str, int], hash=False)
     refusal: str = ""
     write_id: str = field(default_factory=lambda: new_id("write"))
@@ -80,31 +83,13 @@ class Batch:
 
     def dispute(self, old: Record, new: Record, reason: str) -> str:
         """Add a conflict between two records that both stay; return its id."""
-        conflict = Conflict(
-            id=new_id("conflict"),
-            scope=new.scope,
-            first=old.id,
-            second=new.id,
-            reason=reason,
-            created_at=self.now,
-        )
+        conflict = conflict_between(old, new, reason, self.now)
         self.conflicts.append(conflict)
         return conflict.id
 
     def link(self, newer: Record, older: Record, verdict: Verdict) -> None:
         """Add a link between two records that both stay."""
-        self.links.append(
-            Link(
-                scope=newer.scope,
-                newer=newer.id,
-                older=older.id,
-                relation=verdict.relation,
-                probability=verdict.probability,
-                reason=verdict.reason,
-                decided_by=verdict.decided_by,
-                at=self.now,
-            )
-        )
+        self.links.append(link_between(newer, older, verdict, self.now))
 
     def beside(self, new: Record, stored: Sequence[Candidate]) -> list[Candidate]:
         """Return the records this batch added last, then the stored candidates as they will be."""
@@ -166,3 +151,29 @@ class Batch:
                 degraded=next(filter(None, (step.result.get("degraded") for step in steps)), ""),
             )
         )
+
+
+def conflict_between(old: Record, new: Record, reason: str, now: datetime) -> Conflict:
+    """Return an open conflict between two records that both stay."""
+    return Conflict(
+        id=new_id("conflict"),
+        scope=new.scope,
+        first=old.id,
+        second=new.id,
+        reason=reason,
+        created_at=now,
+    )
+
+
+def link_between(newer: Record, older: Record, verdict: Verdict, now: datetime) -> Link:
+    """Return the link between two records that both stay."""
+    return Link(
+        scope=newer.scope,
+        newer=newer.id,
+        older=older.id,
+        relation=verdict.relation,
+        probability=verdict.probability,
+        reason=verdict.reason,
+        decided_by=verdict.decided_by,
+        at=now,
+    )

@@ -19,12 +19,17 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
-from recollect.language.extraction.conversation import Extractor, RuleExtractor
+from recollect.language.extraction.conversation import (
+    Extractor,
+    RuleExtractor,
+    asks_to_keep,
+)
 from recollect.ports.runtime import give_way
 from recollect.ports.store import Store, Writes
 from recollect.writing.forget_wishes import ForgetWishes, holds_forget_wish
 from recollect.writing.intake import Extracted
 from recollect.writing.jobs import RereadQueue, is_outage
+from recollect.writing.keep_wishes import KeepWishes, Kept
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.schedule import Judging, session_of
 
@@ -52,6 +57,7 @@ class Extraction:
         model: Extractor | None = None,
         rereading: RereadQueue | None = None,
         forgetting: ForgetWishes | None = None,
+        keeping: KeepWishes | None = None,
         *,
         judging: Judging | None = None,
         reader: Extractor | None = None,
@@ -63,6 +69,7 @@ class Extraction:
         self._model = model
         self._rereading = rereading
         self._forgetting = forgetting
+        self._keeping = keeping
         self._reader = reader
         self._rules = RuleExtractor()
         # Makes the jobs that relate the new turns to what is known.
@@ -119,6 +126,10 @@ class Extraction:
             turns = _up_to_wish(turns)
             claims, extracted = await self._extract_claims(turns, before)
             forgets = await self._forgetting.meant(caller, turns) if self._forgetting else ()
+            keeps = (
+                await self._keeping.meant(caller, session, turns, before) if self._keeping else ()
+            )
+            claims = _without_kept(claims, turns, keeps)
             await give_way(_PIECE_SECONDS)
             if self._rereading is not None and is_outage(extracted.degraded):
                 await self._rereading.note(caller, session, turns)
@@ -133,6 +144,7 @@ class Extraction:
                     extracted,
                     watermark=reached,
                     forgets=forgets,
+                    keeps=keeps,
                     jobs=self._judging(caller, turns) if self._judging else (),
                 )
             except (StaleVersion, NotFound):
@@ -179,9 +191,23 @@ class Extraction:
 
 
 def _up_to_wish(turns: Sequence[Turn]) -> Sequence[Turn]:
-    """Return the turns before the first wish to forget, which are read first; or that turn alone.
+    """Return the turns before the first wish to remember or forget; or that turn alone.
 
     What was told before the wish is stored by then, and can be meant.
     """
-    at = next((at for at, turn in enumerate(turns) if holds_forget_wish(turn)), len(turns))
-    return turns[: max(1, at)]
+    wishes = (at for at, turn in enumerate(turns) if holds_forget_wish(turn) or asks_to_keep(turn))
+    return turns[: max(1, next(wishes, len(turns)))]
+
+
+def _without_kept(
+    claims: Sequence[Claim], turns: Sequence[Turn], keeps: Sequence[Kept]
+) -> Sequence[Claim]:
+    """Return the claims without those that only say "remember this" or repeat what is kept."""
+    wishes = {turn.id for turn in turns if asks_to_keep(turn)}
+    kept = {keep.wish.turn for keep in keeps}
+    return [
+        claim
+        for claim in claims
+        if not (claim.evidence and claim.evidence[0].turn in wishes)
+        and kept.isdisjoint(evidence.turn for evidence in claim.evidence)
+    ]

@@ -42,6 +42,7 @@ from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming
 from recollect.writing.forget_wishes import MOST_DELETED, Meant
+from recollect.writing.keep_wishes import Kept
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import Namespace, record_of_draft
 from recollect.writing.strategy import wished_strategy
@@ -72,7 +73,8 @@ class Router:
         """Route a message; the model is asked only if the rules are not sure."""
         by_rules = route(message, policy=policy)
         # An explicit wish needs no model, and neither does a message that may not be written.
-        if self._model is None or by_rules.should_write or policy != "auto" or not message.strip():
+        is_sure = route(message, policy="explicit").should_write
+        if self._model is None or is_sure or policy != "auto" or not message.strip():
             return by_rules
         from recollect.writing.forms import RouteForm
 
@@ -86,7 +88,9 @@ class Router:
             should_read=form.should_read or by_rules.should_read,
             should_write=form.should_write,
             namespaces=tuple(dict.fromkeys(form.namespaces)) or by_rules.namespaces,
-            reason=by_rules.reason or f"as {self._model.name} judges",
+            reason=f"as {self._model.name} judges"
+            if form.should_write != by_rules.should_write or not by_rules.reason
+            else by_rules.reason,
         )
 
 
@@ -223,6 +227,16 @@ class Intake:
             )
             for arrival in self.of_claims(caller, [meant.claim], turns, extracted)
         ]
+
+    def of_keep_wish(self, caller: Caller, kept: Kept, extracted: Extracted) -> Incoming:
+        """Return a wish to remember a stored record."""
+        return Incoming(
+            record=None,
+            scope=kept.record.scope,
+            said_at=kept.said_at,
+            steps=(extracted.step,),
+            keeps=kept,
+        )
 
     def _of_all(
         self,

@@ -11,6 +11,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -203,6 +204,8 @@ _SAME, _UPDATE, _CONFLICT, _DIFFERENT = range(len(CLASSES))
 _MIN_SAME_OVERLAP: Final = 0.9
 # In the labelled lives no change is lost from here on.
 _MIN_SUBJECT_SHARE: Final = 0.98
+# Below this, `different` is a guess. Of the labelled conflicts all are found or doubted so.
+_MIN_DIFFERENT: Final = 0.6
 
 
 class _Pair(NamedTuple):
@@ -274,7 +277,10 @@ class ThresholdJudge:
         update, changed = float(row[_UPDATE]), float(min(map(_change, (row, back))))
         is_far = pair.near is not None and pair.near < limits.near
         if is_far or max(changed - limits.surface, update - limits.update) < 0:
-            return self._make_verdict("different", float(row[_DIFFERENT]), "both can be true")
+            different = float(row[_DIFFERENT])
+            is_doubtful = not is_far and different < _MIN_DIFFERENT
+            verdict = self._make_verdict("different", different, "both can be true")
+            return replace(verdict, is_doubtful=is_doubtful)
         is_sure = changed >= limits.replace and (pair.near or 0.0) >= limits.replace_near
         if update < limits.update and row[_CONFLICT] > row[_UPDATE]:
             return self._make_verdict(
@@ -439,6 +445,7 @@ class ModelJudge:
             reason=reason,
             decided_by=self.name,
             is_sure=not is_other,
+            is_doubtful=pair.relation == "different" and pair.probability < _MIN_DIFFERENT,
         )
 
 

@@ -36,6 +36,9 @@ _MAX_EVENT_GAP: Final = timedelta(days=1)
 _MAX_EVIDENCE: Final = 100
 _CONFIRMATION_GAIN: Final = 0.2
 _MAX_CONFIDENCE: Final = 0.99
+# As extraction gives them to what the user asks to remember.
+_ASKED_CONFIDENCE: Final = 0.95
+_ASKED_IMPORTANCE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +219,11 @@ def _adjust(new: Record, old: Record, verdict: Verdict, *, corrects: bool) -> Ve
             return replace(verdict, relation="different", reason="another event", is_sure=False)
     if verdict.relation == "same" and _has_other_steps(new, old):
         return replace(verdict, relation="update", reason="the same with other steps")
-    if corrects and verdict.relation in ("update", "conflict"):
+    is_changed = verdict.relation in ("update", "conflict")
+    if is_changed and new.metadata.get("strategy") is not None:
+        # Whoever says how a change is applied wants it applied.
+        return replace(verdict, relation="update", is_sure=True)
+    if corrects and is_changed:
         return replace(
             verdict, relation="update", reason="the new statement corrects", is_sure=True
         )
@@ -252,6 +259,22 @@ def confirmed(old: Record, new: Record, said_at: datetime, now: datetime) -> Rec
         last_confirmed=max(old.last_confirmed, said_at),
         metadata=metadata,
         **_lifetime(old, new),
+        updated_at=now,
+        version=old.version + 1,
+    )
+
+
+def kept(old: Record, wish: Evidence, said_at: datetime, now: datetime) -> Record:
+    """Return the stored record, for good because the user asked to remember it."""
+    is_short = old.tier is Tier.SHORT
+    return old.evolve(
+        evidence=_all_evidence(old.evidence, (wish,)),
+        evidence_count=old.evidence_count + 1,
+        confidence=max(old.confidence, _ASKED_CONFIDENCE),
+        importance=max(old.importance, _ASKED_IMPORTANCE),
+        last_confirmed=max(old.last_confirmed, said_at),
+        tier=Tier.LONG,
+        expires_at=None if is_short else old.expires_at,
         updated_at=now,
         version=old.version + 1,
     )
@@ -311,8 +334,12 @@ def outdated(new: Record, old: Record, said_at: datetime) -> Record:
 
 
 def _evidence(old: Record, new: Record) -> tuple[Evidence, ...]:
+    return _all_evidence(old.evidence, new.evidence)
+
+
+def _all_evidence(old: Sequence[Evidence], new: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Return all evidence once; if there is much, the first and the latest."""
-    together = tuple(dict.fromkeys((*old.evidence, *new.evidence)))
+    together = tuple(dict.fromkeys((*old, *new)))
     if len(together) <= _MAX_EVIDENCE:
         return together
     return (together[0], *together[1 - _MAX_EVIDENCE :])

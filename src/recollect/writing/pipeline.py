@@ -41,6 +41,7 @@ from recollect.writing.candidates import (
 from recollect.writing.facets import Facets
 from recollect.writing.forget_wishes import Meant
 from recollect.writing.intake import Extracted, Intake
+from recollect.writing.keep_wishes import Kept
 from recollect.writing.outcome import (
     CALLER,
     Decision,
@@ -48,12 +49,13 @@ from recollect.writing.outcome import (
     confirmed,
     decide,
     is_earlier,
+    kept,
     outdated,
     renewed,
     statement_of,
 )
 from recollect.writing.saver import Namespace, idempotency, units_of
-from recollect.writing.strategy import Merger, strategy_of
+from recollect.writing.strategy import Merger, strategy_of, wished_strategy
 
 # --- Words of a conversation that a record was made from before extraction reads them -------------
 # An agent or a person may write a record from a turn and name its words as evidence. Extraction
@@ -162,6 +164,7 @@ _MAX_ATTEMPTS: Final = 20
 _STRICT_ATTEMPTS: Final = 8
 _TAKEN: Final = "these words were taken before"
 _ASKED_TO_FORGET: Final = "the user asked to forget it"
+_ASKED_TO_KEEP: Final = "the user asked to remember it"
 
 
 class WritePipeline:
@@ -226,6 +229,7 @@ class WritePipeline:
         jobs: tuple[NewJob, ...] = (),
         adds: bool = False,
         forgets: Sequence[Meant] = (),
+        keeps: Sequence[Kept] = (),
     ) -> tuple[Written, ...]:
         """Remember claims found in turns and mark the turns as read, both or neither.
 
@@ -235,6 +239,7 @@ class WritePipeline:
         incoming = self._intake.of_claims(caller, claims, turns, extracted, policy)
         for meant in forgets:
             incoming += self._intake.of_forget_wish(caller, meant, turns, extracted)
+        incoming += [self._intake.of_keep_wish(caller, kept, extracted) for kept in keeps]
         marks = () if watermark is None else (watermark,)
         if not incoming and not marks:
             return ()
@@ -380,7 +385,9 @@ class WritePipeline:
         batch = Batch(now=self._clock.now(), units=embedded, searched=new)
         stored = await self._find_candidates(caller, incoming, batch)
         for arrival in incoming:
-            if arrival.record is None:
+            if arrival.keeps is not None:
+                await self._keep(batch, caller, arrival, arrival.keeps)
+            elif arrival.record is None:
                 batch.tell(arrival, "skipped", None, arrival.refusal, {})
             elif arrival.taken_by is not None:
                 batch.tell(arrival, "skipped", arrival.taken_by, _TAKEN, {})
@@ -402,6 +409,19 @@ class WritePipeline:
                 )
                 await self._apply(batch, arrival, arrival.record, decision)
         return batch
+
+    async def _keep(self, batch: Batch, caller: Caller, incoming: Incoming, meant: Kept) -> None:
+        """Keep a stored record for good, unless it is somebody else's or the wish was counted."""
+        own = (caller.scope, caller.scope.of_user)
+        ids = [meant.record.id]
+        found = await self._store.records(caller.readable, Filter(), now=batch.now, ids=ids)
+        old = found[0] if found else None
+        if old is None or old.scope not in own or meant.wish in old.evidence:
+            batch.tell(incoming, "skipped", old, _TAKEN, {})
+            return
+        after = kept(old, meant.wish, incoming.said_at, batch.now)
+        batch.put(after, _ASKED_TO_KEEP, before=old)
+        batch.tell(incoming, "merged", after, _ASKED_TO_KEEP, {})
 
     def _forget(
         self, batch: Batch, incoming: Incoming, wish: Record, meant: Sequence[Record]
@@ -473,7 +493,8 @@ class WritePipeline:
         """Make the new statement the next version of the stored record."""
         old, verdict = changed.record, changed.verdict
         is_opposite = contradicts(new.content, old.content)
-        strategy = "overwrite" if is_opposite else strategy_of(new, old)
+        wished = wished_strategy(new.metadata)
+        strategy = wished or ("overwrite" if is_opposite else strategy_of(new, old))
         merged = await self._merger.merge(
             strategy,
             statement_of(old),
@@ -507,6 +528,8 @@ class WritePipeline:
         disputes = [batch.dispute(old, new, reason) for old in rivals]
         self._link(batch, incoming, new, decision.linked)
         status = "buffered" if new.tier is Tier.SHORT else "created"
+        if decision.verdict.relation == "same":
+            status = "same"
         conflict = disputes[0] if disputes else None
         batch.tell(incoming, status, new, reason, reconciled, conflict=conflict)
 

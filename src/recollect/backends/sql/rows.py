@@ -45,7 +45,7 @@ _plain_of: Final = itemgetter(*_PLAIN)
 # What of a record is weighed, see `standing_of_record`.
 STANDING: Final = (
     *("id", "scope_id", "observed_at", "kind", "category", "source", "confidence"),
-    *("helped", "rejected"),
+    *("helped", "rejected", "access_count"),
 )
 # Looked up, since an enumeration takes long to find its members.
 _KINDS: Final = {kind.value: kind for kind in Kind}
@@ -137,6 +137,7 @@ def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
         confidence=row["confidence"],
         helped=row["helped"],
         rejected=row["rejected"],
+        accessed=row["access_count"],
         is_of_others=is_of_others,
     )
 

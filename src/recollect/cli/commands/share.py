@@ -169,6 +169,12 @@ def _card(console: Console, proposal: Proposal) -> None:
     show.line(console, f"  {words}")
     if proposal.reason:
         show.line(console, f"  why: {proposal.reason}")
+    for near in proposal.nearest:
+        verdict = near.verdict
+        opinion = f"{verdict.relation} {verdict.probability:.0%} ({verdict.reason})"
+        show.line(console, f"  near {near.record.id}, {opinion}: {near.record.content}")
+    for conflict in proposal.body.get("conflicts", ()):
+        show.line(console, f"  opened {conflict}; decide it with: recollect resolve")
     if proposal.decided_by is not None:
         decision = f": {proposal.decision}" if proposal.decision else ""
         show.line(console, f"  {proposal.status} by {proposal.decided_by}{decision}")

@@ -245,6 +245,8 @@ def stance(sentence: str) -> Stance:
     is_wished = is_wish(sentence) and not asks(sentence)
     if form == "interrogative" and not is_wished:
         return "asked"
+    if _takes_for_known(sentence, form):
+        return "ordered"
     if _shows(sentence, "reported"):
         return "reported"
     if form == "hypothetical":
@@ -252,6 +254,19 @@ def stance(sentence: str) -> Stance:
     if _shows(sentence, "ordered") and not is_wished:
         return "ordered"
     return "told"
+
+
+def _takes_for_known(sentence: str, form: Mood) -> bool:
+    """Return whether it asks to do something in a way that memory should know.
+
+    A preference that is taken for known is not told: 按我喜欢的格式出报表 wants to be read for. In
+    English such an order begins with its verb, in Chinese with the way.
+    """
+    if asks_to_remember(sentence):
+        return False
+    if _HAN.search(sentence):
+        return _signs("zh", "known_way").find(sentence) is not None
+    return form == "imperative" and _signs("en", "known_way").find(sentence) is not None
 
 
 def is_wish(sentence: str) -> bool:

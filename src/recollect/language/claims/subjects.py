@@ -39,10 +39,13 @@ def named_in_chinese(text: str, name: str) -> str:
 
 # --- English -------------------------------------------------------------------------------------
 
+# "Rui's my partner": before another possessive it cannot be a possessive itself.
+_SHORT_IS: Final = re.compile(r"(?<=\w)'s(?= (?:my|mine)\b)", re.IGNORECASE)
+
 
 def named_in_english(text: str, name: str) -> str:
     """Replace the first "I" by the name and later ones by "they"."""
-    text = text.replace("’", "'")
+    text = _SHORT_IS.sub(" is", text.replace("’", "'"))
     short_forms = lexicon("en", "first_person").table("short_forms")
     known = False
 
@@ -65,6 +68,34 @@ def named_in_english(text: str, name: str) -> str:
         return who
 
     return _english_first_person().sub(replaced, text)
+
+
+# What an assistant tells its user, as the user would say it: only forms that have one meaning.
+_TO_FIRST_PERSON: Final = (
+    (re.compile(r"\byour\b", re.IGNORECASE), "my"),
+    (re.compile(r"\byou(?='(?:ve|ll|d)\b)", re.IGNORECASE), "I"),
+    (re.compile(r"\byou(?:'re| are)\b", re.IGNORECASE), "I'm"),
+    (re.compile(r"^you were\b", re.IGNORECASE), "I was"),
+    (re.compile(r"^you\b", re.IGNORECASE), "I"),
+)
+_OTHER_PERSONS: Final = re.compile(r"\b(?:you|yours|yourself)\b", re.IGNORECASE)
+
+
+def addressed_in_english(text: str, name: str) -> str:
+    """Replace "you" by the name, as `named_in_english` does with "I"; if in doubt, nothing."""
+    plain = text.replace("’", "'")
+    if _english_first_person().search(plain):
+        return text
+    for pattern, word in _TO_FIRST_PERSON:
+        plain = pattern.sub(word, plain)
+    return text if _OTHER_PERSONS.search(plain) else named_in_english(plain, name)
+
+
+def addressed_in_chinese(text: str, name: str) -> str:
+    """Replace 你 by the name, as `named_in_chinese` does with 我; if in doubt, nothing."""
+    if "我" in text or "你们" in text:
+        return text
+    return named_in_chinese(text.replace("您", "我").replace("你", "我"), name)
 
 
 def _agreeing(verb: str, plural: bool) -> str:

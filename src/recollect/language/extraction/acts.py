@@ -124,14 +124,14 @@ def _act_of(sentence: Sentence) -> Act | None:
         return "statement" if _tells_beside_asking(plain) else "question"
     if stance == "ordered" or (mood(plain) == "imperative" and not moods.is_wish(plain)):
         return "request"
-    return "statement" if _says_something(plain) else None
+    return "statement" if says_something(plain) else None
 
 
 def _tells_beside_asking(plain: str) -> bool:
     """Return whether one clause of a question tells something: "…, I leave on Monday, …?"."""
     clauses = _CLAUSE_BORDER.split(plain)
     return len(clauses) > 1 and any(
-        _says_something(clause, least_words=_MIN_CLAUSE_WORDS) and moods.stance(clause) == "told"
+        says_something(clause, least_words=_MIN_CLAUSE_WORDS) and moods.stance(clause) == "told"
         for clause in (_CONJUNCTION.sub("", clause.strip()) for clause in clauses)
     )
 
@@ -142,7 +142,8 @@ def _without_fragment(sentence: Sentence) -> Sentence:
     return part_of(sentence, fragment.end(), len(sentence.plain)) if fragment else sentence
 
 
-def _says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
+def says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
+    """Return whether words state more than "ok" or "ugh, right"."""
     if moods.acknowledges(plain) or moods.confirms(plain):
         return False
     return len(plain.split()) >= least_words or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
@@ -16,7 +16,9 @@ from recollect.language.extraction.utterances import Utterance, readable, senten
 
 _MAX_ACKNOWLEDGEMENT_CHARACTERS: Final = 200
 # Such a turn tells nothing itself.
-_NO_CLAIMS: Final = frozenset({"question", "tool_output", "memory_output", "retracted"})
+_MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
+_NO_CLAIMS: Final = _MATERIAL | {"question"}
+_MAX_WISH_CHARACTERS: Final = 200
 
 
 class Extractor(Protocol):
@@ -60,6 +62,39 @@ def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Clai
         if said.role in {"user", "assistant"} and not _only_acknowledges(said):
             previous = said
     return tuple(found.values())
+
+
+class KeepWish(NamedTuple):
+    """A turn that only asks to remember what was said, and the turn that said it, if any."""
+
+    turn: Turn
+    said: Turn | None
+
+
+def keep_wishes(turns: Sequence[Turn], before: Sequence[Turn] = ()) -> list[KeepWish]:
+    """Return the turns that are nothing but "remember this", 记住这个."""
+    said = next((turn for turn in reversed(before) if _says(turn)), None)
+    found: list[KeepWish] = []
+    for turn in turns:
+        if asks_to_keep(turn):
+            found.append(KeepWish(turn, said))
+        elif _says(turn):
+            said = turn
+    return found
+
+
+def asks_to_keep(turn: Turn) -> bool:
+    """Return whether a user's turn only asks to remember what was said."""
+    if turn.role != "user" or turn.act in _MATERIAL or len(turn.content) > _MAX_WISH_CHARACTERS:
+        return False
+    spoken = sentences(readable(turn.content))
+    return bool(spoken) and all(moods.keeps_what_was_said(it.plain) for it in spoken)
+
+
+def _says(turn: Turn) -> bool:
+    """Return whether a turn is more than "got it", so that "this" may stand for its words."""
+    is_said = turn.role in {"user", "assistant"} and turn.act not in _MATERIAL
+    return is_said and not _only_acknowledges(_utterance(turn))
 
 
 def _last_saying(before: Sequence[Turn]) -> Utterance | None:

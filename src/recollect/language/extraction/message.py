@@ -16,9 +16,14 @@ from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
-from recollect.language.claims.subjects import named_in_chinese, named_in_english
+from recollect.language.claims.subjects import (
+    addressed_in_chinese,
+    addressed_in_english,
+    named_in_chinese,
+    named_in_english,
+)
 from recollect.language.entities import entities
-from recollect.language.extraction.acts import told_before_question
+from recollect.language.extraction.acts import says_something, told_before_question
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.own_words import own_end
@@ -479,10 +484,8 @@ def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
         return []
     offered = sentences(readable(proposal.text))
     if all(moods.keeps_what_was_said(sentence.plain) for sentence in said):
-        kept = next(
-            (sentence for sentence in reversed(offered) if not moods.asks(sentence.plain)), None
-        )
-        return [] if kept is None else [_confirmed(asked_to_remember(kept, proposal), turn, said)]
+        kept = last_told(offered)
+        return [] if kept is None else [_confirmed(_asked_to_keep(kept, proposal), turn, said)]
     if proposal.role != "assistant" or not all(moods.confirms(sentence.plain) for sentence in said):
         return []
     explicit = any(moods.is_wish(sentence.plain) for sentence in said)
@@ -497,6 +500,28 @@ def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
             )
             return [_confirmed(replace(claim, content=agreed), turn, said)]
     return []
+
+
+def _asked_to_keep(sentence: Sentence, said: Utterance) -> Claim:
+    """Return the claim for a sentence that the user asked to keep, whoever said it."""
+    claim = asked_to_remember(sentence, said)
+    if said.role != "assistant":
+        return claim
+    language = language_of(sentence.plain)
+    words, user = words_of(said, sentence).strip(_EDGE), speaker_name("", "user", language)
+    is_chinese = language == "zh"
+    told = (addressed_in_chinese if is_chinese else addressed_in_english)(words, user)
+    return claim if told == words else replace(claim, content=told)
+
+
+def last_told(spoken: Sequence[Sentence]) -> Sentence | None:
+    """Return the last sentence that states something; None if there is none."""
+    told = (
+        sentence
+        for sentence in reversed(spoken)
+        if moods.stance(sentence.plain) == "told" and says_something(sentence.plain)
+    )
+    return next(told, None)
 
 
 # --- Sentences -----------------------------------------------------------------------------------

@@ -1,0 +1,166 @@
+"""Every setting does something, or says what it is for; one that is idle is told."""
+
+import ast
+import logging
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+import recollect
+from recollect import Memory
+from recollect.assemble.doctor import diagnose
+from recollect.server.app import create_app
+from recollect.settings import Settings
+from recollect.settings.effects import without_effect
+from recollect.settings.sections import Section
+
+_SOURCE = Path(recollect.__file__).parent
+_SETTINGS = _SOURCE / "settings"
+_TEXTS = ("for the caller", "for a later release")
+# Every optional part is there, so that its settings are read.
+_ALL_PARTS = {
+    "agents": {"ann": {"role": "tester"}, "bob": {"store": "other"}},
+    "stores": {"other": {}},
+    "workspaces": {"default": {"coordinator": "ann"}},
+    "models": {
+        "classify": "openai:a",
+        "extract": "openai:a",
+        "summarise": "openai:a",
+        "providers": {"openai": {"base_url": "http://127.0.0.1:9", "api_key": "key"}},
+    },
+    "rerank": {"model": "cohere:a", "api_key": "key"},
+    "notes": {"rules": {"tool": {"feeds": "page", "content": "result.text"}}},
+    "retention": [{"older_than_days": 3, "action": "expire"}],
+}
+
+
+def _leaves(section: type[BaseModel], before: str = "") -> Iterator[tuple[str, str, str]]:
+    """Name, section and text of every setting."""
+    for name, field in section.model_fields.items():
+        annotation: Any = field.annotation
+        inner = next(filter(_is_section, (annotation, *get_args(annotation))), None)
+        if inner is None:
+            yield f"{before}{name}", section.__name__, field.description or ""
+        else:
+            yield from _leaves(inner, f"{before}{name}.")
+
+
+def _is_section(it: Any) -> bool:
+    return isinstance(it, type) and issubclass(it, BaseModel)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
+    """The settings that code has read, but for code that only shows them."""
+    found: set[tuple[str, str]] = set()
+    plain_get, plain_dump = Section.__getattribute__, Section.model_dump
+
+    def is_use(depth: int) -> bool:
+        frame = sys._getframe(depth + 1)
+        file = Path(frame.f_code.co_filename)
+        shows = frame.f_code.co_name in {"_leaves", "_differences", "changed", "without_effect"}
+        return file.is_relative_to(_SOURCE) and not shows
+
+    def get(section: Section, name: str) -> Any:
+        if not name.startswith(("_", "model_")) and is_use(1):
+            found.add((type(section).__name__, name))
+        return plain_get(section, name)
+
+    def dump(section: Section, **how: Any) -> Any:
+        if is_use(1):
+            found.update((type(section).__name__, name) for name in type(section).model_fields)
+        return plain_dump(section, **how)
+
+    monkeypatch.setattr(Section, "__getattribute__", get)
+    monkeypatch.setattr(Section, "model_dump", dump)
+    return found
+
+
+def _read_in_source() -> set[str]:
+    """The names of attributes that code outside of the settings reads when it is called."""
+    return {
+        node.attr
+        for path in _SOURCE.rglob("*.py")
+        if not path.is_relative_to(_SETTINGS)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+
+
+async def test_each_setting_is_used_or_says_what_it_is_for(
+    read: set[tuple[str, str]], tmp_path: Path
+):
+    settings = Settings.load({**_ALL_PARTS, "data_dir": tmp_path})
+    app = create_app(settings)
+    async with app.router.lifespan_context(app), Memory.open(settings) as memory:
+        wiring = memory._parts
+        for kind in type(wiring).__mro__:
+            for name, part in vars(kind).items():
+                if isinstance(part, cached_property | property):
+                    getattr(wiring, name)
+    explained = {name for name, _, text in _leaves(Settings) if text.startswith(_TEXTS)}
+    unread = {
+        name
+        for name, section, _ in _leaves(Settings)
+        if (section, name.rpartition(".")[2]) not in read
+    }
+    in_source = _read_in_source()
+    later = {name for name in unread if name.rpartition(".")[2] in in_source}
+    assert unread - later - explained == set()
+    assert len(later) < 20, later
+    assert {"models.reasoning", "models.code", "storage.qdrant_url"} <= explained
+
+
+@pytest.mark.parametrize(
+    ("given", "idle"),
+    [
+        ({"storage": {"qdrant_url": "http://127.0.0.1:6333"}}, "storage.qdrant_url"),
+        ({"recall": {"source_boosts": {"import": 0.5}}}, "recall.source_boosts"),
+        ({"recall": {"recent": 9}}, "recall.recent"),
+        ({"recall": {"decay_lambda": 0.5, "decay_weight": 0}}, "recall.decay_lambda"),
+        ({"rerank": {"candidates": 9}}, "rerank.candidates"),
+        ({"models": {"seconds": {"extract": 9}}}, "models.seconds.extract"),
+        ({"storage": {"connections": 3}}, "storage.connections"),
+    ],
+)
+async def test_a_setting_without_effect_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, given: dict[str, Any], idle: str
+):
+    settings = Settings.load({**given, "data_dir": tmp_path})
+    assert idle in [it.name for it in without_effect(settings)]
+    with caplog.at_level(logging.WARNING):
+        async with Memory.open(settings):
+            pass
+    assert f"{idle} has no effect" in caplog.text
+    found = (await diagnose(settings)).findings
+    assert [it.hint for it in found if idle in it.message and it.verdict == "warning"]
+
+
+def test_usual_settings_are_all_in_effect():
+    assert without_effect(Settings()) == ()
+
+
+async def test_a_variable_of_the_seed_alone_switches_decay_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert Settings.load().recall.decay == 0
+    monkeypatch.setenv("MEMORY_DECAY_LAMBDA", "0.5")
+    settings = Settings.load({"data_dir": tmp_path})
+    async with Memory.open(settings) as memory:
+        long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+        old = await memory.remember("the door code is 4711", first_observed=long_ago)
+        new = await memory.remember("the gate code is 4712")
+        scores = {hit.id: hit.score for hit in await memory.recall("which code", min_score=0)}
+        assert scores[new.id] > scores[old.id] * 1.1
+    assert without_effect(settings) == ()
+
+
+def test_rules_of_notes_are_shown_as_changed(tmp_path: Path):
+    changed = Settings.load({**_ALL_PARTS, "data_dir": tmp_path}).changed()
+    assert changed["notes.rules.tool.feeds"] == "page"
