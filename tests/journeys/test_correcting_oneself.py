@@ -51,3 +51,32 @@ async def test_what_stands_before_a_fact_is_no_part_of_it(memory: Memory, said: 
 async def test_that_something_was_wrong_is_nothing_to_remember(memory: Memory, said: str):
     await tell(memory, said)
     assert await remembered(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "slip", "known"),
+    [
+        (
+            "Bea's birthday is coming as well, 14 April",
+            "no wait, I mix that up every single year. it's 17 April",
+            "Bea's birthday is coming as well, 17 April",
+        ),
+        (
+            "妈妈生日快到了，是 3 月 8 号",
+            "不对，我记错了，是 3 月 18 号",
+            "用户妈妈生日快到了，是 3 月 18 号",
+        ),
+    ],
+)
+async def test_a_value_alone_is_set_right_when_the_wrong_one_has_been_read(
+    judged: Memory, said: str, slip: str, known: str
+):
+    async with judged.session("s") as session:
+        await session.observe({"role": "user", "content": said})
+    await judged.drain()
+    async with judged.session("s") as session:
+        await session.observe({"role": "user", "content": slip})
+    await judged.drain()
+    contents = [record.content for record in await judged.list()]
+    assert known in contents
+    assert not any("14 April" in content or "3 月 8 号" in content for content in contents)

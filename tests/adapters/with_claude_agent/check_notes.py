@@ -93,7 +93,8 @@ async def test_the_second_question_does_not_fetch_the_contents_again(
     service: FakeService, tmp_path: Path
 ):
     regulation = Regulation()
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         known = ClaudeAgentMemory(memory, language="zh")
         desk = Desk(known, service, regulation, tmp_path)
         done = await desk.ask(
@@ -131,7 +132,8 @@ async def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
     monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
     regulation = Regulation()
     call = calling(_GET_TOC, reg_id="angui_2024")
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         desk = Desk(ClaudeAgentMemory(memory), service, regulation, tmp_path)
         done = await desk.ask("What is in it?", call, saying("Yes."))
         call = {**call, "id": "toolu_again"}
@@ -157,7 +159,8 @@ async def test_a_large_result_of_a_built_in_tool_is_archived(
         "Bash": {"command": "cat rows.txt", "description": "Show the rows"},
         "Read": {"file_path": str(tmp_path / "rows.txt")},
     }
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         desk = Desk(ClaudeAgentMemory(memory), service, Regulation(), tmp_path)
         call = calling(built_in, **given[built_in])
         done = await desk.ask("Where is container 7?", call, saying("There."), tools=[built_in])

@@ -113,7 +113,8 @@ def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
         """Return the table of contents."""
         return regulation.get_toc(reg_id)
 
-    with BlockingMemory.open(tmp_path / "memory.db") as memory:
+    with BlockingMemory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         kept = archiving(get_toc, memory, session="s")
         first, second = (kept.run(reg_id="angui_2024") for _ in range(2))
         (archive,) = memory.archives.list().items

@@ -47,7 +47,8 @@ def tools_of(regulation: Regulation) -> list[Any]:
 
 async def test_the_second_question_does_not_fetch_the_contents_again(tmp_path: Path):
     regulation, model = Regulation(), Following()
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         known = AgentMemory(memory, session="s")
         agent = known.agent(Agent(name="reader", model=model, tools=tools_of(regulation)))
         await known.run(agent, "倒闸操作由几个人进行？", session=known.session)
@@ -80,7 +81,8 @@ async def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
     regulation = Regulation()
     call = calling("get_toc", reg_id="angui_2024")
     model = ScriptedModel([call, saying("Yes."), call, saying("Yes.")])
-    async with Memory.open(tmp_path / "memory.db") as memory:
+    async with Memory.open(tmp_path / "memory.db") as opened:
+        memory = opened.scope(user="ann")
         known = AgentMemory(memory, session="s")
         agent = known.agent(Agent(name="reader", model=model, tools=tools_of(regulation)))
         await known.run(agent, "What is in it?", session=known.session)

@@ -58,6 +58,25 @@ def test_of_two_that_answer_the_newer_comes_first(older: float, newer: float, or
     assert _names(_answers(a=older, b=newer).ordered(_hits(0.8, 0.7))) == order
 
 
+def _link(probability: float) -> Link:
+    return Link(
+        scope=Scope(),
+        newer="b",
+        older="a",
+        relation="update",
+        probability=probability,
+        reason="",
+        decided_by="judge",
+        at=_FIRST,
+    )
+
+
+def test_a_newer_hit_that_answers_less_clearly_must_be_about_the_same():
+    answers = _answers(a=5.0, b=1.0)
+    assert _names(answers.ordered(_hits(0.8, 0.7))) == "ab"
+    assert _names(answers.ordered(_hits(0.8, 0.7), [_link(0.7)])) == "ba"
+
+
 def test_of_two_said_at_once_the_clearer_answer_comes_first():
     answers = Answers({"a": 2.0, "b": 3.0}, {"a": _FIRST, "b": _FIRST}, may_miss=False)
     assert _names(answers.ordered(_hits(0.7, 0.7))) == "ba"
@@ -71,16 +90,7 @@ def test_of_two_said_at_once_the_clearer_answer_comes_first():
 def test_a_follower_that_does_not_answer_needs_a_relation_beyond_doubt(
     newer: float, probability: float, is_believed: bool
 ):
-    link = Link(
-        scope=Scope(),
-        newer="b",
-        older="a",
-        relation="update",
-        probability=probability,
-        reason="",
-        decided_by="judge",
-        at=_FIRST,
-    )
+    link = _link(probability)
     assert _answers(a=5.0, b=newer).believed([link]) == ([link] if is_believed else [])
     assert Answers().believed([link]) == [link]
 
