@@ -21,10 +21,11 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import is_read_only, make_file, make_folder
 from recollect.domain.write import Pending
-from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
+from recollect.errors import InvalidInput, NotFound, RecollectError, SettingsError, StorageError
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
+    from recollect.assemble.moves import AgentMover
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.journaled_database import JournaledDatabase
@@ -188,8 +189,9 @@ class AgentWiring(Wiring):
     def of_agent(self, agent: str | None) -> Wiring:
         return self._common.of_agent(agent)
 
-    async def open_stores(self) -> None:
-        await self._common.open_stores()
+    @cached_property
+    def moves(self) -> AgentMover:
+        return self._common.moves
 
     async def close(self) -> Pending:
         """Close the common store, which closes this one too."""
@@ -219,19 +221,25 @@ class AgentWiring(Wiring):
         return self._common.agent_overlays
 
 
-async def open_agent_stores(common: Wiring) -> None:
+async def open_agent_stores(common: Wiring, settings: Settings) -> None:
     """Open the stores of the configured agents that are not open yet.
 
     A store that cannot be opened locks out its own agents and nobody else.
     """
-    settings = common.settings
     for name in settings.agents:
-        key = settings.store_of(name)
-        if key in common.stores or not settings.has_own_store(name):
+        try:
+            key = settings.store_of(name)
+        except SettingsError as problem:
+            _log.warning("the store of %s cannot be opened: %s", name, problem)
+            continue
+        if key in common.stores or key == settings.store_of(None):
             continue
         common.unopened.pop(key, None)
         try:
-            common.stores[key] = await _open_store(settings.of_agent(name), common)
+            # How agents are set up is read from one place.
+            live = {"agents": common.settings.agents}
+            its = settings.at_store_of(name).model_copy(update=live)
+            common.stores[key] = await _open_store(its, common)
         except RecollectError as problem:
             _log.warning("the store of %s cannot be opened: %s", name, problem)
             common.unopened[key] = StorageError(
