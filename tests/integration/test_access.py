@@ -322,7 +322,7 @@ async def test_an_agent_is_set_up_over_http_and_stays_so(tmp_path: Path):
         await client.post("/v1/records?agent=sql", json={"content": "Joins are slow"})
         moved = await client.put("/v1/agents/sql", json={"store": "private"})
         assert _code(moved) == (409, "agent_has_memory")
-        assert "recollect copy" in moved.json()["hint"]
+        assert "recollect agents move sql --to private" in moved.json()["hint"]
         new = await client.put("/v1/agents/new", json={"store": "private"})
         assert new.json()["store"] == "private"
         await client.post("/v1/records?agent=new", json={"content": "Views are slow too"})

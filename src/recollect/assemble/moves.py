@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 # So often a process looks whether agents were moved or set up anew.
 FOLLOW_SECONDS: Final = 1.0
 # After so long every process knows that an agent has moved.
-_KNOWN_EVERYWHERE_SECONDS: Final = 3 * FOLLOW_SECONDS
+KNOWN_EVERYWHERE_SECONDS: Final = 3 * FOLLOW_SECONDS
 # When so few rows differ, the last pass is short.
 _FEW_ROWS: Final = 200
 _MOST_PASSES: Final = 5
@@ -73,7 +73,7 @@ class AgentMover:
         told = _told_move(move)
         await self._audit(caller, "move_agent", {"name": agent, "from": told[0], "to": told[1]})
         # Until everybody knows, the old copy answers whoever still reads there.
-        await asyncio.sleep(_KNOWN_EVERYWHERE_SECONDS)
+        await asyncio.sleep(KNOWN_EVERYWHERE_SECONDS)
         await self._put_away(agent, move["from"])
         rows = move["total"]
         return AgentMove(

@@ -58,6 +58,7 @@ from recollect.tools import SPECS, Toolbox
 from recollect.tools.toolbox import as_mapping
 
 T = TypeVar("T")
+_POLL_SECONDS: Final = 0.5
 
 
 class _Room:

@@ -164,7 +164,7 @@ class Settings(Section):
             own = its.store if named.backend == "in_memory" else str(self._own_database(agent))
             return named.backend, named.url or own
         if its.backend in _SERVERS:
-            return "sqlite", its.url or self._agents_server(its)
+            return "sqlite", self._connection_of(its)
         backend = its.backend or ("sqlite" if its.sqlite_path else self.storage.backend)
         if backend == "in_memory":
             # An in-memory store of a single agent is not shared.
@@ -187,15 +187,19 @@ class Settings(Section):
             update={"storage": self.storage.model_copy(update=place)}
         )
 
-    def _agents_server(self, its: AgentSettings) -> str:
-        """Return the URL of an agent's server, or of the common one of the same kind."""
+    def _connection_of(self, its: AgentSettings) -> str:
         url = its.url or self.storage.url
         if not url or server_kind(url) != its.backend:
             raise SettingsError(
-                f"An agent with backend {its.backend} needs a url, or storage.url of this kind",
+                f"An agent with backend = {its.backend!r} needs a url, or storage.url of this kind",
                 code="no_connection",
                 hint=f"Give url = '{its.backend}://USER@HOST/DATABASE'.",
             )
+        return url
+
+    def _agents_server(self, its: AgentSettings) -> str:
+        """Return the URL of an agent's server, or of the common one of the same kind."""
+        url = self._connection_of(its)
         if not its.password_env:
             return url
         password = os.environ.get(its.password_env)
@@ -295,6 +299,13 @@ class Settings(Section):
             return cls.load({"storage": {"path": path, "url": ""}, "data_dir": path.parent})
         # Ignore a database that the environment names: it is not in this folder.
         return cls.load({"storage": {"path": None, "url": ""}, "data_dir": path})
+
+    @model_validator(mode="after")
+    def _has_connections(self) -> Settings:
+        for its in self.agents.values():
+            if its.backend in _SERVERS:
+                self._connection_of(its)
+        return self
 
     @model_validator(mode="wrap")
     @classmethod
