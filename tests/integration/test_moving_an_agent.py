@@ -9,6 +9,7 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble import moves
+from recollect.assemble.doctor import diagnose
 from recollect.errors import Conflict
 from recollect.settings import Settings
 
@@ -80,3 +81,63 @@ async def test_it_is_all_there_and_then_moves_back(tmp_path: Path):
         assert len(await memory.scope(agent="sql", user="cy").list()) == 1
     async with Memory.open(_settings(tmp_path)) as memory:
         await _is_whole(memory, tea)
+
+
+async def test_nothing_is_forgotten_while_a_copy_would_keep_it(tmp_path: Path):
+    async with Memory.open(_settings(tmp_path)) as memory:
+        tea = await _fill(memory)
+        await memory.agents.move("sql", "own")
+        sql = memory.scope(agent="sql", user="ann")
+        ann = memory.scope(user="ann")
+        for wish in (sql.forget(tea), sql.forget(everything=True), ann.forget(user="ann")):
+            with pytest.raises(Conflict) as refused:
+                await wish
+            assert refused.value.code == "old_copy_kept"
+            assert "agents move sql --purge" in refused.value.hint
+        await memory.agents.purge_copy("sql")
+        forgotten = await ann.forget(user="ann", verify=True)
+        assert forgotten.verification is not None
+        assert forgotten.verification.is_gone
+    for name in ("own.db", "memory/memory.db"):
+        assert b"black tea" not in (tmp_path / name).read_bytes()
+
+
+async def test_what_is_there_already_is_never_mixed_with_what_comes(tmp_path: Path):
+    declared = {"agents": {"sql": {"store": "own"}}}
+    async with Memory.open(_settings(tmp_path, **declared)) as memory:
+        await memory.scope(agent="sql").remember("It was here before")
+    async with Memory.open(_settings(tmp_path)) as memory:
+        await memory.scope(agent="sql").remember("It is here now")
+        with pytest.raises(Conflict) as refused:
+            await memory.agents.move("sql", "own")
+        assert refused.value.code == "target_not_empty"
+        assert [it.content for it in await memory.scope(agent="sql").list()] == ["It is here now"]
+        await memory.agents.move("sql", "other")
+
+
+async def test_the_doctor_names_memory_that_nobody_reads(tmp_path: Path):
+    async with Memory.open(_settings(tmp_path)) as memory:
+        await _fill(memory)
+    changed = _settings(tmp_path, agents={"sql": {"store": "own"}})
+    (finding,) = [it for it in (await diagnose(changed)).findings if it.part == "agents"]
+    assert finding.verdict == "warning"
+    assert "sql has memory that nobody reads: 2 records" in finding.message
+    assert "recollect agents move sql --to" in finding.hint
+    # A store that the settings no longer name at all.
+    async with Memory.open(_settings(tmp_path, agents={"new": {"sqlite_path": "x.db"}})) as memory:
+        await memory.scope(agent="new").remember("It is in a file of its own")
+    (finding,) = [
+        it for it in (await diagnose(_settings(tmp_path))).findings if it.part == "agents"
+    ]
+    assert "new has memory that nobody reads: 1 records" in finding.message
+    assert str(tmp_path / "x.db") in finding.message
+
+
+async def test_a_move_leaves_the_doctor_content(tmp_path: Path):
+    async with Memory.open(_settings(tmp_path)) as memory:
+        await _fill(memory)
+        await memory.agents.move("sql", "own")
+    diagnosis = await diagnose(_settings(tmp_path), deep=True)
+    assert [it for it in diagnosis.findings if it.verdict == "problem"] == []
+    (finding,) = [it for it in diagnosis.findings if it.part == "agents"]
+    assert "its copy in the common store is kept" in finding.message

@@ -833,6 +833,7 @@ class Wiring(Parts):
             lambda scope: self.holding(scope).forgetting,
             self.common.forgetting,
             lambda: [parts.forgetting for parts in self.every()],
+            lambda: self.moves.known(),
         )
 
     @cached_property

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Connection
 
 from recollect.assemble.stores import contents_of, open_agent_stores, open_database
-from recollect.backends.sql.administration import put_overlay, read_agents
+from recollect.backends.sql.administration import overlays_in, put_overlay, read_agents
 from recollect.backends.sql.agent_copy import AgentCopy, put_away
-from recollect.backends.sql.agent_marks import AWAY, MOVE, is_mark, read_marks, set_marks
+from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks, set_marks
 from recollect.domain.access import MOVE_AGENT, AgentMove
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
@@ -27,7 +27,7 @@ from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import Conflict, InvalidInput, RecollectError, StorageError
-from recollect.settings.agents import PLACE, agent_over, place_of, told_store, with_agents
+from recollect.settings.agents import PLACE, agent_over, place_of, told_place, with_agents
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
@@ -44,7 +44,6 @@ KNOWN_EVERYWHERE_SECONDS: Final = 3 * FOLLOW_SECONDS
 # When so few rows differ, the last pass is short.
 _FEW_ROWS: Final = 200
 _MOST_PASSES: Final = 5
-_COMMON: Final = "the common store"
 
 
 class AgentMover:
@@ -117,7 +116,7 @@ class AgentMover:
         now = self._now()
         await self._common.database.write(lambda it: set_marks(it, agent, now, move=None))
         await self.follow()
-        await self._audit(caller, "purge_agent_copy", {"name": agent, "store": _told(left)})
+        await self._audit(caller, "purge_agent_copy", {"name": agent, "store": told_place(left)})
         return erased
 
     async def known(self) -> Mapping[str, AgentMove]:
@@ -125,8 +124,8 @@ class AgentMover:
         found = {name: row[MOVE] for name, row in (await self._rows()).items() if MOVE in row}
         return {
             name: AgentMove(
-                source=_told(move["from"]),
-                target=_told(move["to"]),
+                source=told_place(move["from"]),
+                target=told_place(move["to"]),
                 state=move["state"],
                 done=move["done"],
                 total=move["total"],
@@ -149,13 +148,8 @@ class AgentMover:
                 return
             common = self._common
             declared = dict(common.declared_agents)
-            overlays = {
-                name: {field: row[field] for field in row if not is_mark(field)}
-                for name, row in rows.items()
-            }
             now = with_agents(
-                common.settings.model_copy(update={"agents": declared}),
-                {name: given for name, given in overlays.items() if given},
+                common.settings.model_copy(update={"agents": declared}), overlays_in(rows)
             )
             # A store is open before anybody is led there.
             await open_agent_stores(common, now)
@@ -163,6 +157,22 @@ class AgentMover:
             for gone in common.settings.agents.keys() - now.agents.keys():
                 del common.settings.agents[gone]
             self._seen = rows
+            await self._note_homes(rows)
+
+    async def _note_homes(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
+        """Note where agents with a store of their own are, so that nobody loses sight of it."""
+        settings, now = self._common.settings, self._now()
+        for agent in settings.agents:
+            its = settings.of_agent(agent)
+            is_known = HOME in rows.get(agent, {})
+            if is_known or its.is_temporary or not settings.has_own_store(agent):
+                continue
+            try:
+                await self._common.database.write(
+                    lambda it, agent=agent, its=its: set_marks(it, agent, now, home=its.store_name)
+                )
+            except RecollectError as problem:
+                _log.info("where %s is stored is noted later: %s", agent, problem)
 
     async def follow_forever(self) -> None:
         """Follow what other processes do, until cancelled."""
@@ -202,8 +212,8 @@ class AgentMover:
                 if _key(wanted, agent) == _key(settings, agent):
                     return None
                 raise Conflict(
-                    f"The copy of {agent} in {_told(before['from'])} is still kept; nothing was "
-                    "moved",
+                    f"The copy of {agent} in {told_place(before['from'])} is still kept; nothing "
+                    "was moved",
                     code="old_copy_kept",
                     hint=f"Remove it first: recollect agents move {agent} --purge",
                 )
@@ -249,7 +259,7 @@ class AgentMover:
                 break
         move.update(done=copy.rows, total=copy.rows)
         await source.settle()
-        common, told = self._common.database, _told(move["to"])
+        common, told = self._common.database, told_place(move["to"])
 
         def take_over(connection: Connection) -> None:
             copy.take_over(connection, told)
@@ -267,11 +277,12 @@ class AgentMover:
 
     def _switch(self, connection: Connection, agent: str, move: Mapping[str, Any]) -> None:
         """Let the new store serve: every process reads this."""
-        row = read_agents(connection).get(agent, {})
-        given = {name: value for name, value in row.items() if not is_mark(name)}
+        given = overlays_in(read_agents(connection)).get(agent, {})
         now = self._now()
         put_overlay(connection, agent, {**given, **move["to"]}, now)
-        set_marks(connection, agent, now, move={**move, "state": "moved"})
+        settings = self._at(agent, move["to"])
+        home = settings.of_agent(agent).store_name if settings.has_own_store(agent) else None
+        set_marks(connection, agent, now, move={**move, "state": "moved"}, home=home)
 
     def _noting(self, agent: str, move: dict[str, Any], progress: Progress | None) -> Progress:
         """Return a callback that also notes in the common store how far the copy is."""
@@ -341,7 +352,7 @@ class AgentMover:
         return common.settings.model_copy(update={"agents": agents})
 
     def _told(self, agent: str) -> str:
-        return told_store(self._common.settings.agent(agent)) or _COMMON
+        return told_place(place_of(self._common.settings.agent(agent)))
 
     def _now(self) -> int:
         return to_micros(self._common.clock.now())
@@ -357,11 +368,5 @@ def _key(settings: Settings, agent: str) -> tuple[str, str]:
     return settings.store_of(agent)
 
 
-def _told(place: Mapping[str, Any]) -> str:
-    from recollect.settings.sections import AgentSettings
-
-    return told_store(AgentSettings.model_validate(place)) or _COMMON
-
-
 def _told_move(move: Mapping[str, Any]) -> tuple[str, str]:
-    return _told(move["from"]), _told(move["to"])
+    return told_place(move["from"]), told_place(move["to"])

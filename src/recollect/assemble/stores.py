@@ -309,7 +309,7 @@ async def copy_store(
 
 def _require_memory(settings: Settings) -> None:
     """Refuse a source that has no memory, which opening it would make."""
-    if not _has_memory(settings):
+    if not has_memory(settings):
         raise NotFound(
             f"There is no memory in {settings.store_name}; nothing was copied",
             code="no_such_memory",
@@ -317,7 +317,8 @@ def _require_memory(settings: Settings) -> None:
         )
 
 
-def _has_memory(settings: Settings) -> bool:
+def has_memory(settings: Settings) -> bool:
+    """Return whether there is a store where the settings say, which opening it would make."""
     if settings.server_url:
         database = server_at(settings)
         try:

@@ -75,6 +75,11 @@ def told_store(agent: AgentSettings) -> str:
     return agent.store or told_url(agent.url) or str(agent.sqlite_path or agent.backend or "")
 
 
+def told_place(place: Mapping[str, Any]) -> str:
+    """Return a place for people."""
+    return told_store(AgentSettings.model_validate(place)) or "the common store"
+
+
 def unknown_store(name: str, settings: Settings) -> SettingsError:
     return SettingsError(
         f"There is no store {name!r}",

@@ -31,8 +31,7 @@ _AGENTS: Final = agents.c
 
 def read_overlays(connection: Connection) -> dict[str, dict[str, Any]]:
     """Return what was set for each agent."""
-    rows = {name: _set_in(row) for name, row in read_agents(connection).items()}
-    return {name: row for name, row in rows.items() if row}
+    return overlays_in(read_agents(connection))
 
 
 def read_agents(connection: Connection) -> dict[str, dict[str, Any]]:
@@ -46,8 +45,13 @@ def put_overlay(connection: Connection, name: str, given: Mapping[str, Any], now
     write_row(connection, name, {**read_marks(connection, name), **given}, now)
 
 
-def _set_in(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if not is_mark(name)}
+def overlays_in(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return what is set for each agent, without what is noted about it."""
+    given = {
+        agent: {name: value for name, value in row.items() if not is_mark(name)}
+        for agent, row in rows.items()
+    }
+    return {agent: row for agent, row in given.items() if row}
 
 
 class SqlAgentOverlays:
