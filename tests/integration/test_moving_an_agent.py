@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from recollect.assemble import moves
 from recollect.assemble.doctor import diagnose
 from recollect.errors import Conflict
 from recollect.settings import Settings
+from tests.command_line import CommandLine
 
 
 @pytest.fixture(autouse=True)
@@ -141,3 +143,58 @@ async def test_a_move_leaves_the_doctor_content(tmp_path: Path):
     assert [it for it in diagnosis.findings if it.verdict == "problem"] == []
     (finding,) = [it for it in diagnosis.findings if it.part == "agents"]
     assert "its copy in the common store is kept" in finding.message
+
+
+def test_copying_one_agent_copies_nobody_else(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+):
+    recollect = CommandLine(capfdbinary)
+    here, there = tmp_path / "a.db", tmp_path / "b.db"
+
+    async def fill() -> None:
+        async with Memory.open(here) as memory:
+            await _fill(memory)
+            await memory.scope(user="ann").remember("Ann's own", category="user-profile")
+
+    async def look() -> None:
+        async with Memory.open(there) as memory:
+            everybody = memory.scope(user=None).workspace
+            assert [it.name for it in (await everybody.agents()).items] == ["sql"]
+            assert [it.name for it in (await everybody.users()).items if it.name != "me"]
+            assert len(await memory.scope(agent="sql", user="bob").list()) == 1
+            assert not len(await memory.scope(user="ann").list())
+            assert (await memory.audit.verify()).is_intact
+
+    asyncio.run(fill())
+    places = ("--from", str(here), "--to", str(there))
+    said = recollect("--json", "copy", "--agent", "sql", *places)
+    assert said.status == 0, said.err
+    assert said.json["rows"]["records"] >= 2
+    asyncio.run(look())
+    assert (
+        recollect("--json", "copy", "--agent", "sql", *places).error["code"] == "target_not_empty"
+    )
+    nowhere = ("--from", str(here), "--to", str(tmp_path / "c.db"))
+    assert recollect("--json", "copy", "--agent", "x", *nowhere).error["code"] == "no_such_memory"
+    assert not (tmp_path / "c.db").exists()
+
+
+def test_an_agent_is_moved_at_the_command_line(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+):
+    recollect = CommandLine(capfdbinary)
+    data = ("--data", str(tmp_path / "m.db"))
+    recollect(*data, "remember", "Joins are slow", "--agent", "sql")
+    refused = recollect(*data, "--json", "agents", "set", "sql", "--store", "sql.db")
+    assert refused.error["code"] == "agent_has_memory"
+    told = refused.error["hint"].partition("recollect ")[2]
+    # What it says is what works.
+    moved = recollect(*data, *told.split())
+    assert moved.status == 0, moved.err
+    assert "The memory of sql is in sql.db" in moved.out
+    assert "is kept: recollect agents move sql --purge" in moved.out
+    assert "Joins are slow" in recollect(*data, "recall", "slow joins", "--agent", "sql").out
+    assert recollect(*data, "agents", "move", "sql", "--purge").status == 0
+    shown = recollect(*data, "--json", "agents", "show", "sql").json
+    assert (shown["store"], shown["move"]) == ("sql.db", None)
+    assert "Joins are slow" in recollect(*data, "recall", "slow joins", "--agent", "sql").out

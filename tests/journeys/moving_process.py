@@ -30,7 +30,11 @@ moves.KNOWN_EVERYWHERE_SECONDS = 0.2
 
 def settings_at(folder: Path) -> Settings:
     stores = {"own": {"path": "own.db"}}
-    return Settings.load({"data_dir": folder, "stores": stores, "embedding": {"model": "none"}})
+    given = {
+        "embedding": {"model": "none"},
+        "writing": {"close_seconds": 0, "judge": "rules"},
+    }
+    return Settings.load({"data_dir": folder, "stores": stores, **given})
 
 
 async def fill(folder: Path, to: str) -> None:
@@ -119,7 +123,7 @@ def wait_for_writes(writer: int, told: Path, more: int) -> None:
 
 def die_at(number: int, *, is_committed: bool) -> Callable[[], int]:
     """Kill this process at the transaction with this number; 0 only counts them."""
-    original, count = sqlite_database._transaction, 0  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    original, count = sqlite_database._transaction, 0  # pyright: ignore[reportPrivateUsage]
 
     @contextmanager
     def counting(connection: Any, begin: str) -> Generator[None]:
@@ -134,7 +138,7 @@ def die_at(number: int, *, is_committed: bool) -> Callable[[], int]:
         if writes and mine == number:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    sqlite_database._transaction = counting  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    sqlite_database._transaction = counting  # pyright: ignore[reportPrivateUsage]
     return lambda: count
 
 
@@ -164,6 +168,11 @@ def killed_move(folder: Path, to: str, number: int, *, is_committed: bool) -> di
     return result
 
 
+def tell(result: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(result) + "\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     place, to, numbers = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     first = place / "first"
@@ -171,17 +180,15 @@ def main() -> None:
     assert wait_for(fork(lambda: fill(first, to))) == 0
     shutil.copytree(first, place / "whole")
     whole = killed_move(place / "whole", to, 0, is_committed=True)
-    print(json.dumps({"number": 0, **whole}), flush=True)
+    tell({"number": 0, **whole})
     last = whole["count"]
-    wanted = range(1, last + 1)
-    if numbers != "all":
-        step = max(1, last // int(numbers))
-        wanted = [*range(1, last, step)]
+    # The last ones are those in which the stores change places.
+    wanted = range(1, last + 1) if numbers == "all" else (last // 3, *range(last - 10, last, 3))
     for number in wanted:
         folder = place / f"at-{number}"
         shutil.copytree(first, folder)
         result = killed_move(folder, to, number, is_committed=number % 2 == 0)
-        print(json.dumps({"number": number, **result}), flush=True)
+        tell({"number": number, **result})
         shutil.rmtree(folder)
 
 

@@ -429,6 +429,9 @@ class Wiring(Parts):
 
     async def close(self) -> Pending:
         """Finish and close everything that was created, and the stores of agents."""
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
         pending = await self._finish_reading()
         for store in self.stores.values():
             await store.close_store()
@@ -495,8 +498,7 @@ class Wiring(Parts):
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting goes on when the memory is next opened: %s", problem)
-        tasks = (self._starting, self._catching_up, self._loading, self._following)
-        for task in filter(None, tasks):
+        for task in filter(None, (self._starting, self._catching_up, self._loading)):
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {

@@ -26,7 +26,7 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import Conflict, InvalidInput, RecollectError, StorageError
+from recollect.errors import Conflict, InvalidInput, RecollectError
 from recollect.settings.agents import PLACE, agent_over, place_of, told_place, with_agents
 
 if TYPE_CHECKING:
@@ -136,36 +136,44 @@ class AgentMover:
     async def follow(self) -> None:
         """Learn what other processes have set for agents, and where they have moved them."""
         async with self._following:
-            rows = await self._rows()
+            rows = await self._lead(await self._rows())
             for agent, row in rows.items():
-                if row.get(MOVE, {}).get("state") == "copying" and await self._has_left(agent):
+                move = row.get(MOVE)
+                if move and move["state"] == "copying" and await self._has_left(agent, move):
                     # Whoever moved it was killed before it could say so.
                     await self._common.database.write(
-                        lambda it, agent=agent, row=row: self._switch(it, agent, row[MOVE])
+                        lambda it, agent=agent, move=move: self._switch(it, agent, move)
                     )
-                    rows = await self._rows()
-            if rows == self._seen:
-                return
-            common = self._common
-            declared = dict(common.declared_agents)
-            now = with_agents(
-                common.settings.model_copy(update={"agents": declared}), overlays_in(rows)
-            )
-            # A store is open before anybody is led there.
-            await open_agent_stores(common, now)
-            common.settings.agents.update(now.agents)
-            for gone in common.settings.agents.keys() - now.agents.keys():
-                del common.settings.agents[gone]
-            self._seen = rows
+                    rows = await self._lead(await self._rows())
             await self._note_homes(rows)
+
+    async def _lead(self, rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Let every agent be looked for where the rows say."""
+        if rows == self._seen:
+            return rows
+        common = self._common
+        declared = dict(common.declared_agents)
+        now = with_agents(
+            common.settings.model_copy(update={"agents": declared}), overlays_in(rows)
+        )
+        # A store is open before anybody is led there.
+        await open_agent_stores(common, now)
+        common.settings.agents.update(now.agents)
+        for gone in common.settings.agents.keys() - now.agents.keys():
+            del common.settings.agents[gone]
+        self._seen = rows
+        return rows
 
     async def _note_homes(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
         """Note where agents with a store of their own are, so that nobody loses sight of it."""
         settings, now = self._common.settings, self._now()
+        if settings.is_temporary:
+            return
         for agent in settings.agents:
+            if HOME in rows.get(agent, {}) or not settings.has_own_store(agent):
+                continue
             its = settings.of_agent(agent)
-            is_known = HOME in rows.get(agent, {})
-            if is_known or its.is_temporary or not settings.has_own_store(agent):
+            if its.is_temporary:
                 continue
             try:
                 await self._common.database.write(
@@ -186,11 +194,12 @@ class AgentMover:
     async def _rows(self) -> dict[str, dict[str, Any]]:
         return await self._common.database.read(read_agents, is_quick=True)
 
-    async def _has_left(self, agent: str) -> bool:
-        """Return whether an agent has left the store in which it is looked for."""
-        try:
-            source = self._common.of_agent(agent)
-        except StorageError:
+    async def _has_left(self, agent: str, move: Mapping[str, Any]) -> bool:
+        """Return whether an agent has left the store from which it is moved."""
+        common = self._common
+        key = _key(self._at(agent, move["from"]), agent)
+        source = common if key == common.settings.store_of(None) else common.stores.get(key)
+        if source is None:
             return False
         return AWAY in await source.database.read(lambda it: read_marks(it, agent))
 

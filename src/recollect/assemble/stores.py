@@ -275,14 +275,7 @@ async def copy_store(
     from recollect.domain.transfer import Copied
     from recollect.transfer.backup import copy_contents
 
-    if source.store_name == target.store_name:
-        raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
-    if source.is_temporary or target.is_temporary:
-        raise InvalidInput(
-            "Memory in a process ends with it and cannot be copied",
-            hint="Give a file, a server's URL or json:///FOLDER.",
-        )
-    await asyncio.to_thread(_require_memory, source)
+    await _require_two_places(source, target)
     origin = await asyncio.to_thread(open_database, source)
     try:
         made = await asyncio.to_thread(_new_database, target)
@@ -305,6 +298,56 @@ async def copy_store(
     finally:
         await origin.close()
     return Copied(rows=rows, contents=contents.copied, lost=tuple(contents.lost))
+
+
+async def copy_agent(
+    source: Settings, target: Settings, agent: str, *, progress: Progress | None = None
+) -> Copied:
+    """Copy the memory of one agent to a store that has none of it; nothing else is copied."""
+    from recollect.backends.sql.agent_copy import AgentCopy, count_of
+    from recollect.domain.ids import new_id
+    from recollect.domain.times import to_micros
+    from recollect.domain.transfer import Copied
+    from recollect.ports.runtime import SystemClock
+
+    await _require_two_places(source, target)
+    origin = await asyncio.to_thread(open_database, source)
+    try:
+        if not await origin.read(lambda connection: count_of(connection, agent)):
+            raise NotFound(
+                f"There is no memory of {agent} in {source.store_name}; nothing was copied",
+                code="no_such_memory",
+                hint="`recollect workspace agents` lists the agents that have memory.",
+            )
+        made = await asyncio.to_thread(open_database, target)
+        copy = AgentCopy(
+            agent=agent,
+            move_id=new_id("job"),
+            source=origin,
+            target=made,
+            source_blobs=contents_of(source, origin),
+            target_blobs=contents_of(target, made),
+            now=to_micros(SystemClock().now()),
+            progress=progress,
+        )
+        try:
+            rows = await origin.read(copy.copy_once)
+        finally:
+            await made.close()
+    finally:
+        await origin.close()
+    return Copied(rows=rows, contents=rows["archives"], lost=tuple(sorted(copy.lost)))
+
+
+async def _require_two_places(source: Settings, target: Settings) -> None:
+    if source.store_name == target.store_name:
+        raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
+    if source.is_temporary or target.is_temporary:
+        raise InvalidInput(
+            "Memory in a process ends with it and cannot be copied",
+            hint="Give a file, a server's URL or json:///FOLDER.",
+        )
+    await asyncio.to_thread(_require_memory, source)
 
 
 def _require_memory(settings: Settings) -> None:

@@ -183,6 +183,19 @@ class AgentCopy:
         """Do a pass over one snapshot of the source; return how many rows differed."""
         return self._pass(connection, is_last=False)
 
+    def copy_once(self, connection: Connection) -> dict[str, int]:
+        """Copy one snapshot of the source, which goes on serving; return the rows by table."""
+        self.target.write_here(self._begin_at_target)
+        while self.run(connection):
+            pass
+        self.write(lambda target: self._name_scopes(connection, target, ()))
+        self.target.write_here(lambda it: set_marks(it, self.agent, self.now, arriving=None))
+        numbers = connection.scalars(select(_SCOPES.id).where(_SCOPES.agent == self.agent)).all()
+        return {
+            table.name: sum(_count_in(connection, table, number) for number in numbers)
+            for table in _TABLES
+        }
+
     def take_over(self, connection: Connection, told: str) -> None:
         """Do the last pass and take the agent away from the source, in one transaction.
 
@@ -602,8 +615,12 @@ def _pages(rows: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _count(connection: Connection, scope_id: int) -> int:
-    counted = (select(func.count()).select_from(it).where(_within(it, scope_id)) for it in _TABLES)
-    return sum(connection.scalar(it) or 0 for it in counted)
+    return sum(_count_in(connection, table, scope_id) for table in _TABLES)
+
+
+def _count_in(connection: Connection, table: Table, scope_id: int) -> int:
+    counted = select(func.count()).select_from(table).where(_within(table, scope_id))
+    return connection.scalar(counted) or 0
 
 
 def _digests(table: Table, rows: Iterable[Mapping[str, Any]]) -> Digests:
