@@ -6,6 +6,7 @@ One interpreter forks every process that takes part, since starting one takes lo
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import shutil
@@ -15,12 +16,15 @@ import time
 import traceback
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from recollect import Memory
-from recollect.assemble import moves
+from recollect.assemble import container, moves
+from recollect.assemble.moves import AgentMover
 from recollect.backends.sql import sqlite_database
+from recollect.backends.sql.agent_copy import AgentCopy
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.settings import Settings
 
@@ -121,74 +125,92 @@ def wait_for_writes(writer: int, told: Path, more: int) -> None:
         time.sleep(0.01)
 
 
-def die_at(number: int, *, is_committed: bool) -> Callable[[], int]:
-    """Kill this process at the transaction with this number; 0 only counts them."""
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_before(owner: type, name: str) -> None:
+    """Kill this process when it is about to do something."""
+    setattr(owner, name, lambda *_, **__: die())
+
+
+def die_after(owner: type, name: str) -> None:
+    """Kill this process when it has done something."""
+    original = getattr(owner, name)
+
+    def done(*given: Any, **named: Any) -> None:
+        original(*given, **named)
+        die()
+
+    setattr(owner, name, done)
+
+
+def die_at(number: int) -> None:
+    """Kill this process in the transaction with this number, before it is committed."""
     original, count = sqlite_database._transaction, 0  # pyright: ignore[reportPrivateUsage]
 
     @contextmanager
     def counting(connection: Any, begin: str) -> Generator[None]:
         nonlocal count
-        writes = "IMMEDIATE" in begin
         with original(connection, begin):
             yield
-            count += writes
-            mine = count
-            if writes and mine == number and not is_committed:
-                os.kill(os.getpid(), signal.SIGKILL)
-        if writes and mine == number:
-            os.kill(os.getpid(), signal.SIGKILL)
+            count += "IMMEDIATE" in begin
+            if count == number:
+                die()
 
     sqlite_database._transaction = counting  # pyright: ignore[reportPrivateUsage]
-    return lambda: count
 
 
-def killed_move(folder: Path, to: str, number: int, *, is_committed: bool) -> dict[str, Any]:
+# When a move is killed, in the order in which it comes there.
+MOMENTS: dict[str, Callable[[], None]] = {
+    "never": lambda: None,
+    **{f"transaction {number}": partial(die_at, number) for number in range(1, 100)},
+    "begun": partial(die_after, AgentCopy, "begin"),
+    "copied": partial(die_after, AgentCopy, "run"),
+    # The copy has its names, and the source serves.
+    "named": partial(die_after, AgentCopy, "take_over"),
+    # The source says that the agent has left, unless it says so together with what comes next.
+    "left": partial(die_before, AgentMover, "_switch"),
+    "kept": partial(die_before, AgentMover, "_put_away"),
+}
+
+
+def killed_move(folder: Path, to: str, moment: str) -> dict[str, Any]:
     """Kill a move while somebody writes; what serves after that, and when it was moved again."""
     told, answer = folder / "told.txt", folder / "answer.json"
     told.touch()
     writer = fork(lambda: write(folder, told))
     wait_for_writes(writer, told, 3)
-    counted = folder / "count.json"
 
-    async def moving() -> int:
-        count = die_at(number, is_committed=is_committed)
+    async def moving() -> None:
+        MOMENTS[moment]()
         await move(folder, to)
-        return count()
 
-    status = wait_for(fork(moving, counted))
+    status = wait_for(fork(moving))
     wait_for_writes(writer, told, 5)
     told.with_suffix(".stop").touch()
-    result: dict[str, Any] = {"status": status, "writer": wait_for(writer)}
+    result: dict[str, Any] = {"moment": moment, "status": status, "writer": wait_for(writer)}
     for name in ("killed", "moved"):
         assert wait_for(fork(lambda: look(folder, told), answer)) == 0
         result[name] = json.loads(answer.read_text())
         if name == "killed":
             assert wait_for(fork(lambda: move(folder, to))) == 0
-    result["count"] = json.loads(counted.read_text()) if counted.exists() else None
     return result
 
 
-def tell(result: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(result) + "\n")
-    sys.stdout.flush()
-
-
 def main() -> None:
-    place, to, numbers = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    place, to, *moments = Path(sys.argv[1]), *sys.argv[2:]
+    # Imported once, not by every process.
+    for module in container._BACKGROUND_MODULES:  # pyright: ignore[reportPrivateUsage]
+        importlib.import_module(module)
     first = place / "first"
     first.mkdir()
     assert wait_for(fork(lambda: fill(first, to))) == 0
-    shutil.copytree(first, place / "whole")
-    whole = killed_move(place / "whole", to, 0, is_committed=True)
-    tell({"number": 0, **whole})
-    last = whole["count"]
-    # The last ones are those in which the stores change places.
-    wanted = range(1, last + 1) if numbers == "all" else (last // 3, *range(last - 10, last, 3))
-    for number in wanted:
-        folder = place / f"at-{number}"
+    for moment in moments:
+        folder = place / moment
         shutil.copytree(first, folder)
-        result = killed_move(folder, to, number, is_committed=number % 2 == 0)
-        tell({"number": number, **result})
+        sys.stdout.write(json.dumps(killed_move(folder, to, moment)) + "\n")
+        sys.stdout.flush()
         shutil.rmtree(folder)
 
 
