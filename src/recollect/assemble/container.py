@@ -977,9 +977,9 @@ class Wiring(Parts):
     def _agents_elsewhere(self) -> list[str]:
         """Return the agents whose memory is in another store than this one."""
         settings = self.common.settings
-        its = {name for name in settings.agents if settings.has_own_store(name)}
-        theirs = {key for key, parts in self.common.stores.items() if parts is self}
-        return sorted(it for it in its if settings.store_of(it) not in theirs)
+        here = [key for key, parts in self.common.stores.items() if parts is self]
+        its = here[0] if here else settings.store_of(None)
+        return sorted(it for it in settings.agents if settings.store_of(it) != its)
 
     @cached_property
     def worker(self) -> Worker:

@@ -285,7 +285,9 @@ async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) ->
     return as_json(await memory.agents.move(name, background=True, **place))
 
 
-@agents_router.delete("/{name}/copy", response_model=operation_answers.PurgedCopy)
+@agents_router.delete(
+    "/{name}/copy", response_model=operation_answers.PurgedCopy, responses=problems(404)
+)
 async def purge_agent_copy(memory: AdministeredMemory, name: str) -> Json:
     """Erase the copy that a move left in the old store, or one that is unfinished."""
     return {"rows": await memory.agents.purge_copy(name)}
