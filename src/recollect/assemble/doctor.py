@@ -324,6 +324,7 @@ async def _read_from(settings: Settings, read: Callable[[Connection], T]) -> T |
         elif settings.is_journal:
             database = await asyncio.to_thread(journal_at, settings)
         else:
+            await asyncio.to_thread(require_usable, settings.database)
             database = database_at(settings, settings.database)
         try:
             return await database.read(read)
