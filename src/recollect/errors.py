@@ -114,6 +114,12 @@ class StorageBusy(StorageError):
     retryable = True
 
 
+class AgentMoved(StorageBusy):
+    """The memory of an agent was moved to another store; a retry goes there."""
+
+    code = "agent_moved"
+
+
 class Closed(RecollectError):
     """The memory was closed."""
 

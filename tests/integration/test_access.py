@@ -369,7 +369,7 @@ async def test_an_agent_is_set_up_over_http_and_stays_so(tmp_path: Path):
         await client.post("/v1/records?agent=sql", json={"content": "Joins are slow"})
         moved = await client.put("/v1/agents/sql", json={"store": "private"})
         assert _code(moved) == (409, "agent_has_memory")
-        assert "recollect copy" in moved.json()["hint"]
+        assert "recollect agents move sql --to private" in moved.json()["hint"]
         new = await client.put("/v1/agents/new", json={"store": "private"})
         assert new.json()["store"] == "private"
         await client.post("/v1/records?agent=new", json={"content": "Views are slow too"})
@@ -453,3 +453,61 @@ def test_keys_are_made_listed_and_revoked_at_the_command_line(
     told = capsys.readouterr().out
     assert json.loads(told)["items"][0]["revoked_at"] is not None
     assert made["secret"] not in told
+
+
+async def test_an_agents_store_is_changed_over_http(tmp_path: Path):
+    settings = Settings.load({"data_dir": tmp_path, "stores": {"private": {}}})
+    async with _serving(settings) as client:
+        await client.post("/v1/records?agent=sql&user=ann", json={"content": "Joins are slow"})
+        admin = await _key(client, name="a", role="admin")
+        writer = await _key(client, admin, name="w", role="writer")
+        refused = await client.post(
+            "/v1/agents/sql/move", json={"store": "private"}, headers=_bearer(writer)
+        )
+        assert _code(refused) == (403, "role_too_low")
+        client.headers.update(_bearer(admin))
+        for path in ("../x.db", "/etc/x.db", ".hidden.db"):
+            odd = await client.post("/v1/agents/sql/move", json={"sqlitePath": path})
+            assert _code(odd) == (422, "unknown_store")
+        moved = await client.post("/v1/agents/sql/move", json={"store": "private"})
+        assert (moved.status_code, moved.json()["move"]["state"]) == (202, "copying")
+        await client.post("/v1/jobs/drain", json={})
+        agent = (await client.get("/v1/agents/sql")).json()
+        assert (agent["store"], agent["move"]["state"]) == ("private", "moved")
+        assert agent["move"]["done"] == agent["move"]["total"] > 0
+        found = (await client.get("/v1/records?agent=sql&user=ann")).json()["items"]
+        assert [it["content"] for it in found] == ["Joins are slow"]
+        # What the dialog of the console sends: its store stays as it is.
+        saved = await client.put("/v1/agents/sql", json={"store": "private", "prefetch_limit": 3})
+        assert (saved.status_code, saved.json()["prefetch_limit"]) == (200, 3)
+        assert (await client.delete("/v1/agents/sql/copy")).json()["rows"] > 0
+        assert (await client.get("/v1/agents/sql")).json()["move"] is None
+
+
+async def test_a_password_is_neither_stored_nor_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    place = {"backend": "mysql", "url": "mysql://recollect:hunter2@127.0.0.1:1/agents"}
+    variable = {"password_env": "RECOLLECT_PASSWORD_AGENTS"}
+    async with _serving(Settings.load({"data_dir": tmp_path})) as client:
+        refused = await client.put("/v1/agents/sql", json=place)
+        assert _code(refused) == (422, "password_in_url")
+        assert "hunter2" not in refused.text
+        place["url"] = place["url"].replace(":hunter2", "")
+        for name in ("HOME", "OPENAI_API_KEY"):
+            odd = await client.put("/v1/agents/sql", json={**place, "password_env": name})
+            assert _code(odd) == (422, "bad_agent")
+        unset = await client.put("/v1/agents/sql", json={**place, **variable})
+        told = unset.json()
+        assert (told["store"], told["password_env"]) == (place["url"], variable["password_env"])
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("RECOLLECT_PASSWORD_AGENTS", "hunter2")
+            away = await client.post("/v1/records?agent=sql", json={"content": "x"})
+            assert _code(away) == (500, "password_missing")
+        everything = [
+            (await client.get(path)).text
+            for path in ("/v1/agents", "/v1/agents/sql", "/v1/settings", "/v1/audit?limit=50")
+        ]
+    kept = b"".join(it.read_bytes() for it in tmp_path.rglob("*") if it.is_file())
+    assert "hunter2" not in caplog.text + "".join(everything)
+    assert b"hunter2" not in kept

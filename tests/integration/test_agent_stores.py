@@ -106,7 +106,10 @@ async def test_a_store_that_cannot_be_opened_keeps_only_its_agent_out(tmp_path: 
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        ({"backend": "mysql"}, "agents.a.backend = 'mysql'"),
+        ({"backend": "oracle"}, "agents.a.backend = 'oracle'"),
+        ({"backend": "mysql"}, "backend = 'mysql' needs a url"),
+        ({"backend": "mysql", "url": "postgresql://u@h/d"}, "url is for backend postgresql"),
+        ({"backend": "mysql", "url": "mysql://u@h/d", "password_env": "HOME"}, "password_env"),
         ({"backend": "in_memory", "sqlite_path": "a.db"}, "has no sqlite_path"),
     ],
 )

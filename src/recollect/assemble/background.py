@@ -9,6 +9,7 @@ from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedRecords, SqlUndecidedTurns
+from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
@@ -72,6 +73,8 @@ def worker_of(parts: Wiring) -> Worker:
         await facets.schedule()
         await parts.knowledge.ingester.schedule()
 
+    if parts.common is parts:
+        handlers[MOVE_AGENT] = parts.moves.run
     unhurried = [EXTRACT_IDLE, REREAD]
     return Worker(
         parts.jobs,
@@ -79,7 +82,7 @@ def worker_of(parts: Wiring) -> Worker:
         handlers,
         look_for_work,
         unhurried=unhurried,
-        lanes=[[INGEST_DOCUMENT], [JUDGE], READING],
+        lanes=[[INGEST_DOCUMENT], [JUDGE], READING, [MOVE_AGENT]],
     )
 
 

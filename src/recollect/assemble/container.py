@@ -29,6 +29,7 @@ from recollect.settings import Settings
 
 if TYPE_CHECKING:
     from recollect.assemble.background import EmbeddingWork
+    from recollect.assemble.moves import AgentMover
     from recollect.assemble.stores import AgentWiring
     from recollect.assemble.understanding import Understanding
     from recollect.backends.local.keyword_index import LocalKeywordIndex
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.directory import SqlDirectory
     from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.backends.sql.state import SqlState
     from recollect.backends.sql.transfer import SqlTransfer
     from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from recollect.ports.judge import Judge
     from recollect.ports.keys import AgentOverlays
     from recollect.ports.runtime import Clock
+    from recollect.ports.state import State
     from recollect.ports.store import Store, Writes
     from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.answering import Answering
@@ -156,10 +159,13 @@ class Wiring(Parts):
         self._catching_up: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
         # What is here alone; a scope may be held by another store.
         self.own_store = SqlStore(database, clock)
         self.store: Store = SplitStore(
-            home=self.own_store, holding=lambda scope: self.holding(scope).own_store
+            home=self.own_store,
+            holding=lambda scope: self.holding(scope).own_store,
+            follow=self._follow,
         )
         self.jobs = SqlJobs(database, clock)
         self.meter = Meter()
@@ -296,6 +302,10 @@ class Wiring(Parts):
         """Read what earlier programs could not, and start the background work after a moment."""
         self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
         self._starting = asyncio.create_task(self._start(), name="recollect-start")
+        if self.common is self and not self.settings.is_temporary:
+            # Only this process sees a temporary one.
+            forever = self.moves.follow_forever()
+            self._following = asyncio.create_task(forever, name="recollect-follow")
 
     async def _catch_up(self) -> None:
         """Read what was told to programs that ended before they had read it."""
@@ -360,6 +370,13 @@ class Wiring(Parts):
             raise self.unopened[key]
         return self.stores.get(key, self)
 
+    async def settle(self) -> None:
+        """Write what this process has yet to write here."""
+        if "late_vectors" in vars(self):
+            await self.late_vectors.settled()
+        if "_usage_parts" in vars(self):
+            await self.usage.flush()
+
     def holding(self, scope: Scope) -> Wiring:
         """Return the parts on the store that holds a scope."""
         return self.of_agent(scope.agent)
@@ -384,7 +401,8 @@ class Wiring(Parts):
 
     def agents_unopened(self) -> dict[str, StorageError]:
         """Return why the stores of some agents are not open."""
-        of_agents = {name: self.settings.store_of(name) for name in self.settings.agents}
+        settings = self.common.settings
+        of_agents = {name: settings.store_of(name) for name in settings.agents}
         unopened = self.common.unopened
         return {name: unopened[key] for name, key in of_agents.items() if key in unopened}
 
@@ -393,11 +411,14 @@ class Wiring(Parts):
 
         return await SqlAgentOverlays(self.database).has_memory(agent)
 
-    async def open_stores(self) -> None:
-        if any(map(self.settings.has_own_store, self.settings.agents)):
-            from recollect.assemble.stores import open_agent_stores
+    @cached_property
+    def moves(self) -> AgentMover:
+        from recollect.assemble.moves import AgentMover
 
-            await open_agent_stores(self)
+        return AgentMover(self)
+
+    async def _follow(self) -> None:
+        await self.moves.follow()
 
     def require_all_stores(self) -> None:
         for problem in self.common.unopened.values():
@@ -413,6 +434,9 @@ class Wiring(Parts):
 
     async def close(self) -> Pending:
         """Finish and close everything that was created, and the stores of agents."""
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
         pending = await self._finish_reading()
         for store in self.stores.values():
             await store.close_store()
@@ -555,7 +579,23 @@ class Wiring(Parts):
         from recollect.assemble.upkeep import usage_of
 
         return usage_of(
-            self.settings, self.database, self.upkeep_reader, self.store, self.saver, self.clock
+            self.settings, self.state, self.upkeep_reader, self.store, self.saver, self.clock
+        )
+
+    @cached_property
+    def own_state(self) -> SqlState:
+        from recollect.backends.sql.state import SqlState
+
+        return SqlState(self.database, self.clock)
+
+    @cached_property
+    def state(self) -> State:
+        from recollect.backends.split import SplitState
+
+        return SplitState(
+            home=self.own_state,
+            holding=lambda scope: self.holding(scope).own_state,
+            follow=self._follow,
         )
 
     @cached_property
@@ -698,7 +738,8 @@ class Wiring(Parts):
 
         return working_memory(
             self.settings,
-            self.database,
+            self.jobs,
+            self.state,
             self.store,
             self.archives,
             self.blobs,
@@ -808,6 +849,7 @@ class Wiring(Parts):
             lambda scope: self.holding(scope).forgetting,
             self.common.forgetting,
             lambda: [parts.forgetting for parts in self.every()],
+            lambda: self.moves.known(),
         )
 
     @cached_property
@@ -950,8 +992,10 @@ class Wiring(Parts):
 
     def _agents_elsewhere(self) -> list[str]:
         """Return the agents whose memory is in another store than this one."""
-        its = self.settings.store_of(self.settings.scope.agent)
-        return sorted(it for it in self.settings.agents if self.settings.store_of(it) != its)
+        settings = self.common.settings
+        here = [key for key, parts in self.common.stores.items() if parts is self]
+        its = here[0] if here else settings.store_of(None)
+        return sorted(it for it in settings.agents if settings.store_of(it) != its)
 
     @cached_property
     def worker(self) -> Worker:
@@ -969,6 +1013,7 @@ class Wiring(Parts):
             self.clock,
             lambda: self.renewal.progress(),
             lambda document: self.knowledge.ingester.progress(document),
+            lambda agent: self.moves.progress(agent),
         )
 
     @cached_property

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
 
 from recollect.assemble.embedding import check_embedder, embedder_in_use
 from recollect.assemble.sessions import model_choice
-from recollect.assemble.stores import contents_of, database_at, journal_at, server_at
+from recollect.assemble.stores import (
+    contents_of,
+    database_at,
+    has_memory,
+    journal_at,
+    server_at,
+)
 from recollect.backends.audit_anchor import known_heads
+from recollect.backends.sql.administration import overlays_in, read_agents
+from recollect.backends.sql.agent_copy import agents_in, count_of
+from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
@@ -25,7 +38,7 @@ from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
 from recollect.domain.stats import Diagnosis, Finding
-from recollect.errors import SettingsError, StorageError
+from recollect.errors import RecollectError, SettingsError, StorageError
 from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
     Doctor,
@@ -39,14 +52,20 @@ from recollect.lifecycle.doctor import (
     idle_findings,
     index_finding,
     look_around,
+    move_finding,
     nothing_stored,
+    stranded_finding,
     unreadable,
     unusable_settings,
 )
 from recollect.models.language.tiers import Tiers
 from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings, settings_file
+from recollect.settings.agents import told_place, with_agents
 from recollect.settings.effects import without_effect
+from recollect.settings.sections import AgentSettings
+
+T = TypeVar("T")
 
 
 async def make_private(settings: Settings) -> None:
@@ -69,6 +88,8 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
         private=tuple(await asyncio.to_thread(_private_paths, settings)),
     )
     tried = await check_embedder(settings)
+    rows = await _agents_in_common(settings)
+    settings = with_agents(settings, overlays_in(rows))
     findings = await asyncio.to_thread(look_around, places)
     findings += idle_findings(without_effect(settings))
     findings.append(embedder_finding(tried, embedder_in_use(settings)))
@@ -77,6 +98,8 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
     for agent, own in _own_stores(settings):
         found = await _examine_store(own, tried, deep=deep)
         findings += [replace(it, part=f"{agent}: {it.part}") for it in found if _matters(it)]
+    findings += await _stranded(settings, rows)
+    findings += _unfinished_moves(rows)
     return Diagnosis.of(findings)
 
 
@@ -248,6 +271,79 @@ async def _contents(database: Database) -> Finding:
     except StorageError as problem:
         return unreadable("contents", problem)
     return contents_finding(verdicts)
+
+
+# --- Memory of agents that nobody reads -----------------------------------------------------------
+
+
+async def _agents_in_common(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return what the common store says about agents; nothing if it cannot be read."""
+    found = await _read_from(settings.of_agent(None), read_agents)
+    return found or {}
+
+
+async def _stranded(settings: Settings, rows: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+    """Return a finding for each agent with memory in a store in which nobody looks for it."""
+    findings: list[Finding] = []
+    for key, store in _known_stores(settings, rows).items():
+        for agent, held in (await _read_from(store, _held_by_agents) or {}).items():
+            if settings.store_of(agent) != key:
+                now = settings.of_agent(agent).store_name
+                findings.append(stranded_finding(agent, held, store.store_name, now))
+    return findings
+
+
+def _known_stores(
+    settings: Settings, rows: Mapping[str, Mapping[str, Any]]
+) -> dict[tuple[str, str], Settings]:
+    """Return every store that settings name, and the files in which agents were last."""
+    places = [AgentSettings(store=name) for name in settings.stores]
+    homes = (Path(row[HOME]) for row in rows.values() if HOME in row)
+    places += [AgentSettings(sqlite_path=it) for it in homes if it.is_file()]
+    found = {settings.store_of(None): settings.of_agent(None)}
+    for place in (*places, *settings.agents.values()):
+        its = settings.model_copy(update={"agents": {"": place}}).of_agent("")
+        found.setdefault(its.store_of(""), its)
+    return {key: its for key, its in found.items() if not its.is_temporary}
+
+
+def _held_by_agents(connection: Connection) -> dict[str, dict[str, int]]:
+    held = {agent: count_of(connection, agent) for agent in agents_in(connection)}
+    # What was moved away is a copy, which `agents` names.
+    return {
+        agent: counts
+        for agent, counts in held.items()
+        if counts and AWAY not in read_marks(connection, agent)
+    }
+
+
+async def _read_from(settings: Settings, read: Callable[[Connection], T]) -> T | None:
+    """Read from a store without changing it; None if there is none or it cannot be read."""
+    try:
+        if not await asyncio.to_thread(has_memory, settings):
+            return None
+        if settings.server_url:
+            database: Database = server_at(settings)
+        elif settings.is_journal:
+            database = await asyncio.to_thread(journal_at, settings)
+        else:
+            await asyncio.to_thread(require_usable, settings.database)
+            database = database_at(settings, settings.database)
+        try:
+            return await database.read(read)
+        finally:
+            await database.close()
+    except RecollectError:
+        # Whoever examines the store says why.
+        return None
+
+
+def _unfinished_moves(rows: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+    moves = {agent: row[MOVE] for agent, row in rows.items() if MOVE in row}
+    return [
+        move_finding(agent, move["state"], told_place(move["from"]), told_place(move["to"]))
+        for agent, move in moves.items()
+    ]
 
 
 def diagnose_settings(problem: SettingsError) -> Diagnosis:

@@ -91,7 +91,7 @@ async def assemble(
         if settings.models != ModelSettings() or settings.notes.rules:
             # Report an unusable model or rule now, not in the middle of a conversation.
             _ = parts.working
-        await parts.open_stores()
+        await parts.moves.follow()
         caller = first_caller(overlaid.of_agent(settings.scope.agent))
         theirs = parts.of_agent(caller.scope.agent)
     except RecollectError:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.ports.archives import Archives, Blobs
     from recollect.ports.embedder import VectorSource
+    from recollect.ports.jobs import Jobs
     from recollect.ports.language_model import LanguageModel
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 
 def working_memory(
     settings: Settings,
-    database: Database,
+    jobs: Jobs,
+    stored_state: State,
     store: Store,
     archives: Archives,
     blobs: Blobs,
@@ -54,8 +56,6 @@ def working_memory(
     opened: Callable[[Caller], None],
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
-    from recollect.backends.sql.jobs import SqlJobs
-    from recollect.backends.sql.state import SqlState
     from recollect.context.archives.indexing import ArchiveImprover, ArchiveIndexer
     from recollect.context.archives.manager import ArchiveParts
     from recollect.context.archives.vault import Retention, RetentionLimits, Vault
@@ -67,9 +67,8 @@ def working_memory(
     from recollect.models.language.tiers import Tiers
     from recollect.writing.redaction import RedactedState, Redactor
 
-    jobs = SqlJobs(database, clock)
     redactor = Redactor(settings.writing.redact)
-    state: State = RedactedState(SqlState(database, clock), redactor)
+    state: State = RedactedState(stored_state, redactor)
     vault, tokens = Vault(blobs), token_counter(settings)
     limits = RetentionLimits(
         max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes

@@ -21,10 +21,11 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import is_read_only, make_file, make_folder
 from recollect.domain.write import Pending
-from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
+from recollect.errors import InvalidInput, NotFound, RecollectError, SettingsError, StorageError
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
+    from recollect.assemble.moves import AgentMover
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.journaled_database import JournaledDatabase
@@ -188,8 +189,9 @@ class AgentWiring(Wiring):
     def of_agent(self, agent: str | None) -> Wiring:
         return self._common.of_agent(agent)
 
-    async def open_stores(self) -> None:
-        await self._common.open_stores()
+    @cached_property
+    def moves(self) -> AgentMover:
+        return self._common.moves
 
     async def close(self) -> Pending:
         """Close the common store, which closes this one too."""
@@ -219,19 +221,25 @@ class AgentWiring(Wiring):
         return self._common.agent_overlays
 
 
-async def open_agent_stores(common: Wiring) -> None:
+async def open_agent_stores(common: Wiring, settings: Settings) -> None:
     """Open the stores of the configured agents that are not open yet.
 
     A store that cannot be opened locks out its own agents and nobody else.
     """
-    settings = common.settings
     for name in settings.agents:
-        key = settings.store_of(name)
-        if key in common.stores or not settings.has_own_store(name):
+        try:
+            key = settings.store_of(name)
+        except SettingsError as problem:
+            _log.warning("the store of %s cannot be opened: %s", name, problem)
+            continue
+        if key in common.stores or key == settings.store_of(None):
             continue
         common.unopened.pop(key, None)
         try:
-            common.stores[key] = await _open_store(settings.of_agent(name), common)
+            # How agents are set up is read from one place.
+            live = {"agents": common.settings.agents}
+            its = settings.at_store_of(name).model_copy(update=live)
+            common.stores[key] = await _open_store(its, common)
         except RecollectError as problem:
             _log.warning("the store of %s cannot be opened: %s", name, problem)
             common.unopened[key] = StorageError(
@@ -267,14 +275,7 @@ async def copy_store(
     from recollect.domain.transfer import Copied
     from recollect.transfer.backup import copy_contents
 
-    if source.store_name == target.store_name:
-        raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
-    if source.is_temporary or target.is_temporary:
-        raise InvalidInput(
-            "Memory in a process ends with it and cannot be copied",
-            hint="Give a file, a server's URL or json:///FOLDER.",
-        )
-    await asyncio.to_thread(_require_memory, source)
+    await _require_two_places(source, target)
     origin = await asyncio.to_thread(open_database, source)
     try:
         made = await asyncio.to_thread(_new_database, target)
@@ -299,9 +300,59 @@ async def copy_store(
     return Copied(rows=rows, contents=contents.copied, lost=tuple(contents.lost))
 
 
+async def copy_agent(
+    source: Settings, target: Settings, agent: str, *, progress: Progress | None = None
+) -> Copied:
+    """Copy the memory of one agent to a store that has none of it; nothing else is copied."""
+    from recollect.backends.sql.agent_copy import AgentCopy, count_of
+    from recollect.domain.ids import new_id
+    from recollect.domain.times import to_micros
+    from recollect.domain.transfer import Copied
+    from recollect.ports.runtime import SystemClock
+
+    await _require_two_places(source, target)
+    origin = await asyncio.to_thread(open_database, source)
+    try:
+        if not await origin.read(lambda connection: count_of(connection, agent)):
+            raise NotFound(
+                f"There is no memory of {agent} in {source.store_name}; nothing was copied",
+                code="no_such_memory",
+                hint="`recollect workspace agents` lists the agents that have memory.",
+            )
+        made = await asyncio.to_thread(open_database, target)
+        copy = AgentCopy(
+            agent=agent,
+            move_id=new_id("job"),
+            source=origin,
+            target=made,
+            source_blobs=contents_of(source, origin),
+            target_blobs=contents_of(target, made),
+            now=to_micros(SystemClock().now()),
+            progress=progress,
+        )
+        try:
+            rows = await origin.read(copy.copy_once)
+        finally:
+            await made.close()
+    finally:
+        await origin.close()
+    return Copied(rows=rows, contents=rows["archives"], lost=tuple(sorted(copy.lost)))
+
+
+async def _require_two_places(source: Settings, target: Settings) -> None:
+    if source.store_name == target.store_name:
+        raise InvalidInput("A store cannot be copied to itself", hint="Give two different places.")
+    if source.is_temporary or target.is_temporary:
+        raise InvalidInput(
+            "Memory in a process ends with it and cannot be copied",
+            hint="Give a file, a server's URL or json:///FOLDER.",
+        )
+    await asyncio.to_thread(_require_memory, source)
+
+
 def _require_memory(settings: Settings) -> None:
     """Refuse a source that has no memory, which opening it would make."""
-    if not _has_memory(settings):
+    if not has_memory(settings):
         raise NotFound(
             f"There is no memory in {settings.store_name}; nothing was copied",
             code="no_such_memory",
@@ -309,7 +360,8 @@ def _require_memory(settings: Settings) -> None:
         )
 
 
-def _has_memory(settings: Settings) -> bool:
+def has_memory(settings: Settings) -> bool:
+    """Return whether there is a store where the settings say, which opening it would make."""
     if settings.server_url:
         database = server_at(settings)
         try:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.memory.parts import UpkeepServices
     from recollect.ports.runtime import Clock
+    from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
     from recollect.ports.upkeep import UpkeepReader
@@ -39,14 +40,13 @@ if TYPE_CHECKING:
 
 def usage_of(
     settings: Settings,
-    database: Database,
+    state: State,
     reader: UpkeepReader,
     store: Store,
     saver: Saver,
     clock: Clock,
 ) -> tuple[Usage, Promoter]:
     """Return the counter of recalls, and the promoter of records that are recalled often."""
-    from recollect.backends.sql.state import SqlState
     from recollect.lifecycle.short_term import Promoter
     from recollect.lifecycle.sweep import SweepRunner
     from recollect.lifecycle.usage import Usage
@@ -54,7 +54,6 @@ def usage_of(
 
     clearing = SweepRunner(store, reader, clock)
     promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
-    state = SqlState(database, clock)
     redactor = Redactor(settings.writing.redact)
     usage = Usage(store, clock, state=state, recalled=promoter.recalled, redactor=redactor)
     return usage, promoter

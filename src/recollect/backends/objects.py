@@ -47,7 +47,11 @@ class ObjectBlobs:
         return self._opened()
 
     async def new_key(self, name: str) -> str:
-        return name if self._owner is None else f"{await asyncio.to_thread(self._owner)}/{name}"
+        return await asyncio.to_thread(self.new_key_here, name)
+
+    def new_key_here(self, name: str) -> str:
+        """Return a key for new contents, in the calling thread."""
+        return name if self._owner is None else f"{self._owner()}/{name}"
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
         from obstore.exceptions import BaseError

@@ -6,9 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
-from typing import BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.change import Change, ChangeSet, Committed
@@ -27,9 +27,10 @@ from recollect.domain.transfer import ExportCounts
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import Selection, Worth
 from recollect.domain.write import Trace
-from recollect.errors import InvalidInput
+from recollect.errors import AgentMoved, InvalidInput
 from recollect.ports.archives import Archives, Blobs, StoredBlob
 from recollect.ports.jobs import JobReports
+from recollect.ports.state import State, StateEntry, StateKey
 from recollect.ports.store import ChangeLog, Store, Writes
 from recollect.ports.transfer import Added, Arrival, Extent, Snapshot, Transfer
 from recollect.ports.upkeep import UpkeepReader
@@ -93,8 +94,17 @@ class SplitStore:
 
     home: Store
     holding: Holding[Store]
+    # Learns where agents have been moved.
+    follow: Callable[[], Awaitable[None]]
 
     async def commit(self, changes: ChangeSet) -> Committed:
+        try:
+            return await self._commit(changes)
+        except AgentMoved:
+            await self.follow()
+            return await self._commit(changes)
+
+    async def _commit(self, changes: ChangeSet) -> Committed:
         # Uses are counted for many records at a time, and each for itself.
         is_divisible = bool(changes.watermarks or changes.accesses)
         scopes = _scopes_of(changes)
@@ -262,6 +272,53 @@ def _scopes_of(changes: ChangeSet) -> set[Scope]:
     }
     scopes |= {part.scope for part in (*changes.accesses, *changes.proposals, *changes.watermarks)}
     return scopes or {link.scope for link in changes.links} or {changes.scope}
+
+
+# --- The state of sessions in several stores ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitState:
+    """Reads and writes the state of a session in the store that holds its scope."""
+
+    home: State
+    holding: Holding[State]
+    # Learns where agents have been moved.
+    follow: Callable[[], Awaitable[None]]
+
+    async def get(self, key: StateKey) -> StateEntry | None:
+        return await self.holding(key.scope).get(key)
+
+    async def put(
+        self,
+        key: StateKey,
+        value: str,
+        *,
+        ttl: timedelta | None = None,
+        expected: int | None = None,
+        known_since: datetime | None = None,
+    ) -> int:
+        given: dict[str, Any] = {"ttl": ttl, "expected": expected, "known_since": known_since}
+        try:
+            return await self.holding(key.scope).put(key, value, **given)
+        except AgentMoved:
+            await self.follow()
+            return await self.holding(key.scope).put(key, value, **given)
+
+    async def touch(self, key: StateKey, ttl: timedelta) -> bool:
+        return await self.holding(key.scope).touch(key, ttl)
+
+    async def delete(self, key: StateKey) -> None:
+        await self.holding(key.scope).delete(key)
+
+    async def names(self, scope: Scope, session: str) -> list[str]:
+        return await self.holding(scope).names(scope, session)
+
+    async def clear(self, scope: Scope, session: str) -> None:
+        await self.holding(scope).clear(scope, session)
+
+    async def sweep(self) -> int:
+        return await self.home.sweep()
 
 
 # --- Archived tool results of several stores, and their contents ----------------------------------

@@ -92,6 +92,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "archives show": "arch_01J0 --query 'error rate' --user ann",
     "archives delete": "arch_01J0 --user ann",
     "archives sweep": "--dry-run --user ann",
+    "agents move": "helper --to warehouse",
     "jobs list": "--state failed",
     "jobs show": "job_01J0",
     "jobs cancel": "job_01J0",

@@ -58,6 +58,7 @@ from recollect.tools import SPECS, Toolbox
 from recollect.tools.toolbox import as_mapping
 
 T = TypeVar("T")
+_POLL_SECONDS: Final = 0.5
 
 
 class _Room:
@@ -346,6 +347,10 @@ class RemoteAgents(_Room, Agents):
         *,
         enabled: bool | None = None,
         store: str | None = None,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
         prefetch_limit: int | None = None,
         write_policy: WritePolicy | None = None,
         role: str | None = None,
@@ -354,12 +359,46 @@ class RemoteAgents(_Room, Agents):
         body = {
             "enabled": enabled,
             "store": store,
+            "backend": backend,
+            "url": url,
+            "password_env": password_env,
+            "sqlite_path": sqlite_path,
             "prefetch_limit": prefetch_limit,
             "write_policy": write_policy,
             "role": role,
             "children": children,
         }
         return await self._told(Agent, "PUT", at("agents", name), body=body)
+
+    async def move(
+        self,
+        name: str,
+        to: str | None = None,
+        *,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
+        background: bool = False,
+        progress: Progress | None = None,
+    ) -> Agent:
+        body = {
+            "store": to,
+            "backend": backend,
+            "url": url,
+            "password_env": password_env,
+            "sqlite_path": sqlite_path,
+        }
+        agent = await self._told(Agent, "POST", at("agents", name, "move"), body=body)
+        while not background and agent.move is not None and agent.move.state == "copying":
+            if progress is not None:
+                progress(agent.move.done, agent.move.total)
+            await asyncio.sleep(_POLL_SECONDS)
+            agent = await self.get(name)
+        return agent
+
+    async def purge_copy(self, name: str) -> int:
+        return (await self._ask("DELETE", at("agents", name, "copy")))["rows"]
 
     async def delete(self, name: str) -> None:
         await self._ask("DELETE", at("agents", name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from recollect.domain.scope import Role, Scope
 from recollect.domain.write import WritePolicy
@@ -145,20 +145,44 @@ class SignIn:
 # --- Agents: whether they have memory, where it is stored and how it is used ----------------------
 
 
+# The kind of the job that moves an agent.
+MOVE_AGENT: Final = "move_agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentMove:
+    """A move of an agent's memory: going on, or ended with the old copy still kept.
+
+    `done` of `total` rows are copied. `lost` counts archived contents that the source no longer
+    had.
+    """
+
+    source: str
+    target: str
+    state: Literal["copying", "moved"]
+    done: int = 0
+    total: int = 0
+    lost: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent as it is configured now, by the settings file and by overrides in the database.
 
-    `store` is a name declared under `stores` in the settings file; empty means the common
-    store. `prefetch_limit` and `write_policy` are None where the common settings apply.
+    `store` is a name declared under `stores` in the settings file, or the address of a store of its
+    own; empty means the common store. `prefetch_limit` and `write_policy` are None where the common
+    settings apply. `move` is a move that goes on, or one whose old copy is kept until it is purged.
     """
 
     name: str
     enabled: bool
     store: str
+    backend: str | None = None
+    password_env: str = ""
     prefetch_limit: int | None
     write_policy: WritePolicy | None
     role: str
     children: tuple[str, ...]
     origin: Literal["file", "database"]
     """`database` if the database overrides the settings file."""
+    move: AgentMove | None = None

@@ -16,6 +16,8 @@ from recollect.domain.scope import Scope
 ERASE: Final = "erase"
 # Digests of an erased entry were kept, because what they belong to still exists.
 KEEP: Final = "keep"
+# Records and turns were moved here with their agent; it proves them.
+MOVE_IN: Final = "move_in"
 # Records or turns entered a prompt or the result of a tool.
 INJECT: Final = "inject"
 # A proposal became a shared record.

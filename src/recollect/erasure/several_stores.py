@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from recollect.domain.document import is_document_id
@@ -12,6 +12,7 @@ from recollect.domain.job import Progress
 from recollect.domain.record import is_user_profile
 from recollect.domain.scope import Caller, Holding, split
 from recollect.erasure.forgetting import ForgetRequest, Forgetting
+from recollect.errors import Conflict
 from recollect.recall.listing import Listing
 
 
@@ -27,11 +28,14 @@ class ForgettingPlaces:
         holding: Holding[Forgetting],
         common: Forgetting,
         every: Callable[[], Sequence[Forgetting]],
+        copied: Callable[[], Awaitable[Collection[str]]],
     ) -> None:
         self._listing = listing
         self._holding = holding
         self._common = common
         self._every = every
+        # Returns the agents of whose memory another store holds a copy.
+        self._copied = copied
 
     async def forget(
         self,
@@ -43,12 +47,26 @@ class ForgettingPlaces:
         progress: Progress | None,
     ) -> Forgotten:
         """Erase the target in every store that may hold some of it."""
+        await self._require_no_copy(caller, wish)
         return _merge(
             [
                 await store.forget(caller, part, dry_run=dry_run, verify=verify, progress=progress)
                 for store, part in await self._parts(caller, wish)
             ]
         )
+
+    async def _require_no_copy(self, caller: Caller, wish: ForgetRequest) -> None:
+        """Refuse while a copy that was left by a move, or is being made, would keep it."""
+        reached = {scope.agent for scope in caller.writable}
+        for agent in sorted(await self._copied()):
+            if wish.user is not None or agent in reached:
+                raise Conflict(
+                    f"Another store still has a copy of the memory of {agent}; nothing was "
+                    "forgotten",
+                    code="old_copy_kept",
+                    hint=f"When its move has ended, erase the copy: recollect agents move {agent} "
+                    "--purge",
+                )
 
     async def _parts(
         self, caller: Caller, wish: ForgetRequest

@@ -412,6 +412,40 @@ def idle_findings(idle: Sequence[tuple[str, str]]) -> list[Finding]:
     ]
 
 
+def stranded_finding(agent: str, held: Mapping[str, int], store: str, now: str) -> Finding:
+    """Return the finding that an agent has memory in a store in which nobody looks for it."""
+    told = ", ".join(f"{count:,} {kind}" for kind, count in held.items())
+    return Finding(
+        part="agents",
+        verdict="warning",
+        message=f"{agent} has memory that nobody reads: {told} in {store}, and its store is {now}",
+        hint=f"Set its store back to {store}, then move it: recollect agents move {agent} --to "
+        "STORE",
+        figures={"agent": agent, "store": store, **held},
+    )
+
+
+def move_finding(agent: str, state: str, source: str, target: str) -> Finding:
+    """Return the finding about a move that has not ended, or whose old copy is kept."""
+    figures: dict[str, object] = {"agent": agent, "from": source, "to": target, "state": state}
+    if state == "moved":
+        return Finding(
+            part="agents",
+            message=f"{agent} was moved to {target}; its copy in {source} is kept until "
+            f"`recollect agents move {agent} --purge`",
+            figures=figures,
+        )
+    return Finding(
+        part="agents",
+        verdict="warning",
+        message=f"{agent} is being moved from {source} to {target}, or that was interrupted; "
+        f"{source} serves",
+        hint=f"Go on: recollect agents move {agent} --to {target}; or give up: recollect agents "
+        f"move {agent} --purge",
+        figures=figures,
+    )
+
+
 def embedder_finding(tried: EmbedderCheck, state: EmbedderState | None) -> Finding:
     """Return the finding about the embedder; `state` is its entry in the catalogue."""
     figures: dict[str, object] = {

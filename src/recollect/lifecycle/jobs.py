@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED, Reindexing
 from recollect.domain.fields import MAX_TITLE, checked_text
@@ -218,12 +219,15 @@ class JobControl:
         clock: Clock,
         reindexing: Callable[[], Awaitable[Reindexing]],
         reading: Callable[[str], tuple[int, int] | None],
+        moving: Callable[[str], Awaitable[tuple[int, int] | None]],
     ) -> None:
         self._jobs = jobs
         self._clock = clock
         self._reindexing = reindexing
         # Returns the progress of a document that this process is reading.
         self._reading = reading
+        # Returns how far the move of an agent is.
+        self._moving = moving
 
     async def list(
         self, state: JobState | None, kind: str | None, page: PageWanted
@@ -273,6 +277,8 @@ class JobControl:
         """Return the job with its progress where that is known."""
         if job.kind == INGEST_DOCUMENT and (known := self._reading(job.key)) is not None:
             return replace(job, done=known[0], total=known[1])
+        if job.kind == MOVE_AGENT and (moved := await self._moving(job.key)) is not None:
+            return replace(job, done=moved[0], total=moved[1])
         if job.kind not in _VECTORS or job.is_over:
             return job
         now = await self._reindexing()

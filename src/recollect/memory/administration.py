@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.domain.access import Agent, ApiKey, NewKey
+from recollect.domain.access import Agent, AgentMove, ApiKey, NewKey
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
-from recollect.domain.job import JobReport, JobState
+from recollect.domain.job import JobReport, JobState, Progress
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.write import WritePolicy
@@ -38,21 +38,14 @@ async def audit_administration(
 
 # --- `memory.agents`: how each agent uses memory, for an administrator ----------------------------
 
-_SETTABLE: Final = (
-    "enabled",
-    "store",
-    "prefetch_limit",
-    "write_policy",
-    "role",
-    "children",
-)
+_SETTABLE: Final = ("enabled", "prefetch_limit", "write_policy", "role", "children")
 
 
 class Agents:
     """The agents with settings of their own, from the settings file or set here.
 
     What is set here is stored in the database and overrides the settings file. It takes effect in
-    this process at once, in others when they next open the database.
+    this process at once, in others within seconds.
     """
 
     def __init__(self, parts: Parts, caller: Caller) -> None:
@@ -63,23 +56,25 @@ class Agents:
         """Return a page of the agents with settings of their own, by name."""
         page = PageWanted(limit=limit, cursor=cursor)
         overlaid = await self._parts.agent_overlays.names()
+        moves = await self._parts.moves.known()
         names = sorted(self._parts.settings.agents)
         start = 0 if page.after is None else max(0, page.after.at)
         return page.of(
             [
-                (Cursor(at=number + 1, id="n"), self._agent(name, overlaid))
+                (Cursor(at=number + 1, id="n"), self._agent(name, overlaid, moves))
                 for number, name in enumerate(names[start : start + page.one_more], start)
             ]
         )
 
     async def get(self, name: str) -> Agent:
         """Return the current settings of an agent."""
-        if name not in self._parts.settings.agents:
+        moves = await self._parts.moves.known()
+        if name not in self._parts.settings.agents and name not in moves:
             raise NotFound(
                 f"There are no settings for an agent {name!r}",
                 hint="An agent without settings of its own uses the defaults.",
             )
-        return self._agent(name, await self._parts.agent_overlays.names())
+        return self._agent(name, await self._parts.agent_overlays.names(), moves)
 
     async def put(
         self,
@@ -87,56 +82,130 @@ class Agents:
         *,
         enabled: bool | None = None,
         store: str | None = None,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
         prefetch_limit: int | None = None,
         write_policy: WritePolicy | None = None,
         role: str | None = None,
         children: Iterable[str] | None = None,
     ) -> Agent:
-        """Replace what was set here for an agent; None means the value of the settings file."""
+        """Replace what was set here for an agent; None means the value of the settings file.
+
+        Its store is named as under `stores`, or described by `backend` with the `url` of a server
+        or a `sqlite_path`. A URL must not hold a password: `password_env` names the variable with
+        it. An agent that has memory is moved to another store with `move`.
+        """
         Scope(agent=name)
         given: dict[str, Any] = {
             "enabled": enabled,
-            "store": store,
             "prefetch_limit": prefetch_limit,
             "write_policy": write_policy,
             "role": role,
             "children": None if children is None else tuple(children),
         }
         wanted = {field: value for field, value in given.items() if value is not None}
-        made = self._over_file(name, wanted)
-        await self._require_same_store(name, made)
+        wanted |= self._place(name, store, backend, url, password_env, sqlite_path)
+        await self._require_same_store(name, self._over_file(name, wanted))
         await self._parts.agent_overlays.put(name, wanted, self._parts.clock.now())
-        self._parts.settings.agents[name] = made
-        await self._parts.open_stores()
+        await self._parts.moves.follow()
         await audit_administration(
             self._parts.store, self._caller, SET_AGENT, "agent", {"name": name, **wanted}
         )
         return await self.get(name)
 
+    async def move(
+        self,
+        name: str,
+        to: str | None = None,
+        *,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
+        background: bool = False,
+        progress: Progress | None = None,
+    ) -> Agent:
+        """Move the memory of an agent to another store, while it is in use.
+
+        `to` names a store as under `stores`, or is `common`, a URL or a database file; `backend`
+        with `url` or `sqlite_path` describes it too. Both sides are compared, then the new store
+        serves, in every process within seconds. The old copy is kept until `purge_copy`. A move
+        that was interrupted goes on when it is started again; with `background`, a job does it.
+        """
+        Scope(agent=name)
+        place = self._place(name, to, backend, url, password_env, sqlite_path)
+        if not place:
+            raise InvalidInput(
+                f"Say where {name} is to be moved; nothing was moved",
+                code="no_store",
+                hint="Name a store of the settings file, `common`, a URL or a database file.",
+            )
+        self._over_file(name, place)
+        if background:
+            await self._parts.moves.begin(self._caller, name, place)
+        else:
+            await self._parts.moves.move(self._caller, name, place, progress)
+        return await self.get(name)
+
+    async def purge_copy(self, name: str) -> int:
+        """Erase what a move left in the old store, or an unfinished copy; return how many rows."""
+        return await self._parts.moves.purge(self._caller, name)
+
     async def delete(self, name: str) -> None:
         """Remove what was set here for an agent, so that the settings file applies again."""
         await self._require_same_store(name, self._over_file(name, {}))
-        if not await self._parts.agent_overlays.delete(name):
+        if not await self._parts.agent_overlays.delete(name, self._parts.clock.now()):
             raise NotFound(
                 f"The database has no settings for an agent {name!r}; nothing was changed",
                 hint="To change what the settings file says, edit the file.",
             )
-        declared = self._parts.declared_agents
-        if name in declared:
-            self._parts.settings.agents[name] = declared[name]
-        else:
-            self._parts.settings.agents.pop(name, None)
+        await self._parts.moves.follow()
         await audit_administration(
             self._parts.store, self._caller, RESET_AGENT, "agent", {"name": name}
         )
 
-    def _agent(self, name: str, overlaid: frozenset[str]) -> Agent:
-        settings = self._parts.settings.agents[name]
+    def _agent(self, name: str, overlaid: frozenset[str], moves: Mapping[str, AgentMove]) -> Agent:
+        from recollect.settings.agents import told_store
+
+        settings = self._parts.settings.agent(name)
         return Agent(
             name=name,
             origin="database" if name in overlaid else "file",
+            store=told_store(settings),
+            backend=settings.backend,
+            password_env=settings.password_env,
+            move=moves.get(name),
             **{field: getattr(settings, field) for field in _SETTABLE},
         )
+
+    def _place(
+        self,
+        name: str,
+        store: str | None,
+        backend: str | None,
+        url: str | None,
+        password_env: str | None,
+        sqlite_path: str | None,
+    ) -> dict[str, Any]:
+        """Return where the store is to be; empty if nothing says so."""
+        from recollect.settings.agents import made_place, place_at, place_of, told_store
+
+        settings = self._parts.settings
+        now = settings.agent(name)
+        try:
+            if backend or url or sqlite_path:
+                return made_place(
+                    backend=backend, url=url, password_env=password_env, sqlite_path=sqlite_path
+                )
+            if store is None:
+                return {}
+            if store and store == told_store(now):
+                return place_of(now)
+            return place_at(store, settings, password_env or "")
+        except SettingsError as problem:
+            raise _refused(problem) from None
 
     def _over_file(self, name: str, wanted: dict[str, Any]) -> AgentSettings:
         from recollect.settings.agents import agent_over
@@ -144,19 +213,27 @@ class Agents:
         try:
             return agent_over(self._parts.declared_agents.get(name), wanted, self._parts.settings)
         except SettingsError as problem:
-            raise InvalidInput(
-                f"{problem.message}; nothing was changed", code=problem.code, hint=problem.hint
-            ) from None
+            raise _refused(problem) from None
 
     async def _require_same_store(self, name: str, made: AgentSettings) -> None:
-        now = self._parts.settings.agents.get(name)
-        before = "" if now is None else now.store
-        if before != made.store and await self._parts.of_agent(name).has_memory_of(name):
+        settings = self._parts.settings
+        wanted = settings.model_copy(update={"agents": {name: made}})
+        is_same = wanted.store_of(name) == settings.store_of(name)
+        if not is_same and await self._parts.of_agent(name).has_memory_of(name):
+            from recollect.settings.agents import told_store
+
             raise Conflict(
                 f"{name} has memory in its current store; nothing was changed",
                 code="agent_has_memory",
-                hint=f"Copy it first: recollect copy --agent {name}; then change the store.",
+                hint="Move it there, then change the rest: recollect agents move "
+                f"{name} --to {told_store(made) or 'common'}",
             )
+
+
+def _refused(problem: SettingsError) -> InvalidInput:
+    return InvalidInput(
+        f"{problem.message}; nothing was changed", code=problem.code, hint=problem.hint
+    )
 
 
 # --- `memory.keys`: the API keys of a server on this database, for an administrator ---------------

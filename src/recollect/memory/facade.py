@@ -63,7 +63,7 @@ class Memory:
     """
 
     def __init__(self, parts: Parts, caller: Caller, *, is_root: bool = True) -> None:
-        self._parts = parts
+        self._opened = parts
         self._caller = caller
         self._is_root = is_root
         self._user_is_named = False
@@ -89,6 +89,11 @@ class Memory:
         decides how statements relate.
         """
         return Opening(where, clock, embedder, judge, key)
+
+    @property
+    def _parts(self) -> Parts:
+        """The services on the store of this agent, which may be moved to another one."""
+        return self._opened.of_agent(self._caller.scope.agent)
 
     @property
     def caller_scope(self) -> Scope:
@@ -220,7 +225,7 @@ class Memory:
             agent=here.agent if isinstance(agent, EllipsisType) else agent,
             user=here.user if isinstance(user, EllipsisType) else user,
         )
-        declared = self._parts.settings.agents.get(scope.agent or "")
+        declared = self._opened.settings.agents.get(scope.agent or "")
         known = declared.children if declared is not None else ()
         caller = Caller(
             scope=scope,
@@ -228,7 +233,7 @@ class Memory:
             principal=scope.actor if principal is None else principal,
             role=self._caller.role if role is None else self._caller.role.at_most(role),
         )
-        memory = Memory(self._parts.of_agent(scope.agent), caller, is_root=False)
+        memory = Memory(self._opened.of_agent(scope.agent), caller, is_root=False)
         memory._anonymous = self._anonymous
         memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
@@ -737,7 +742,7 @@ class Memory:
         """
         if not self._is_root:
             return Pending()
-        return await self._parts.close()
+        return await self._opened.close()
 
     async def __aenter__(self) -> Memory:
         return self

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.ports.jobs import Jobs
     from recollect.ports.keys import AgentOverlays
+    from recollect.ports.moves import AgentMoves
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
@@ -97,9 +98,9 @@ class Parts(ABC):
     async def has_memory_of(self, agent: str) -> bool:
         """Return whether this store has memory of an agent."""
 
+    @cached_property
     @abstractmethod
-    async def open_stores(self) -> None:
-        """Open the stores of agents that were added since."""
+    def moves(self) -> AgentMoves: ...
 
     @abstractmethod
     def require_all_stores(self) -> None:

@@ -68,7 +68,11 @@ class AgentOverlays(Protocol):
 
     async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None: ...
 
-    async def delete(self, name: str) -> bool:
+    async def get(self, name: str) -> Mapping[str, Any]:
+        """Return the overrides of an agent; empty if it has none."""
+        ...
+
+    async def delete(self, name: str, now: datetime) -> bool:
         """Remove the overrides of an agent; return whether there were any."""
         ...
 

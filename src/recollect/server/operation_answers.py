@@ -504,17 +504,40 @@ class EffectiveSettings(Answer):
     file: str = Field(description="the settings file, whether or not it is there")
 
 
+class AgentMove(Answer):
+    """A move of an agent's memory: going on, or ended with the old copy still kept."""
+
+    source: str
+    target: str
+    state: Literal["copying", "moved"]
+    done: int = Field(description="rows that are copied")
+    total: int
+    lost: int = Field(description="archived contents that the old store no longer had")
+
+
+class PurgedCopy(Answer):
+    """How many rows of a copy were erased."""
+
+    rows: int
+
+
 class Agent(Answer):
     """An agent as it is set up now."""
 
     name: str
     enabled: bool
-    store: str = Field(description="a name under `stores` in the settings file; empty = common")
+    store: str = Field(
+        description="a name under `stores` in the settings file, or the address of its own store "
+        "without a password; empty = common"
+    )
+    backend: str | None
+    password_env: str
     prefetch_limit: int | None
     write_policy: WritePolicy | None
     role: str
     children: list[str]
     origin: Literal["file", "database"]
+    move: AgentMove | None
 
 
 class AgentPage(Answer):

@@ -194,6 +194,8 @@ _BY_PERMISSION: Final[Mapping[Permission, tuple[str, ...]]] = {
         "list_agents",
         "get_agent",
         "set_agent",
+        "move_agent",
+        "purge_agent_copy",
         "delete_agent",
         "list_settings",
         "get_metrics",

@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -27,7 +27,9 @@ from recollect.settings.place import (
     folder_name,
     is_database_file,
     is_store_url,
+    server_kind,
     told_url,
+    with_password,
 )
 from recollect.settings.sections import (
     AgentSettings,
@@ -70,6 +72,8 @@ from recollect.settings.working import (
 )
 
 __all__ = ["Settings", "settings_file"]
+
+_SERVERS: Final = ("mysql", "postgresql")
 
 
 class Settings(Section):
@@ -120,6 +124,8 @@ class Settings(Section):
         its = self.agent(self.scope.agent)
         if its.store:
             return self._named_store(its.store).url
+        if its.backend in _SERVERS:
+            return self._agents_server(its)
         is_elsewhere = its.backend or its.sqlite_path or self.storage.backend != "sqlite"
         return "" if is_elsewhere else self.storage.url
 
@@ -157,6 +163,8 @@ class Settings(Section):
             # Agents of a named in-memory store share it.
             own = its.store if named.backend == "in_memory" else str(self._own_database(agent))
             return named.backend, named.url or own
+        if its.backend in _SERVERS:
+            return "sqlite", self._connection_of(its)
         backend = its.backend or ("sqlite" if its.sqlite_path else self.storage.backend)
         if backend == "in_memory":
             # An in-memory store of a single agent is not shared.
@@ -164,6 +172,44 @@ class Settings(Section):
         # With a `backend` of its own, an agent does not use the server of the common store.
         common = str(self.storage.path or "") if its.backend else self._common_place
         return backend, str(self._own_database(agent) or common)
+
+    def at_store_of(self, agent: str | None) -> Settings:
+        """Return the settings with an agent's store as the common one, wherever it is moved to."""
+        its = self.of_agent(agent)
+        backend, _ = self.store_of(agent)
+        path = None if its.server_url or its.is_temporary else its.database
+        place: dict[str, Any] = {
+            "backend": backend,
+            "path": path.parent if path is not None and backend == "json" else path,
+            "url": its.server_url,
+        }
+        return its.of_agent(None).model_copy(
+            update={"storage": self.storage.model_copy(update=place)}
+        )
+
+    def _connection_of(self, its: AgentSettings) -> str:
+        url = its.url or self.storage.url
+        if not url or server_kind(url) != its.backend:
+            raise SettingsError(
+                f"An agent with backend = {its.backend!r} needs a url, or storage.url of this kind",
+                code="no_connection",
+                hint=f"Give url = '{its.backend}://USER@HOST/DATABASE'.",
+            )
+        return url
+
+    def _agents_server(self, its: AgentSettings) -> str:
+        """Return the URL of an agent's server, or of the common one of the same kind."""
+        url = self._connection_of(its)
+        if not its.password_env:
+            return url
+        password = os.environ.get(its.password_env)
+        if password is None:
+            raise SettingsError(
+                f"The variable {its.password_env} with the password for {url} is not set",
+                code="password_missing",
+                hint=f"Set {its.password_env} where this runs, and start it again.",
+            )
+        return with_password(url, password)
 
     @property
     def _common_place(self) -> str:
@@ -253,6 +299,13 @@ class Settings(Section):
             return cls.load({"storage": {"path": path, "url": ""}, "data_dir": path.parent})
         # Ignore a database that the environment names: it is not in this folder.
         return cls.load({"storage": {"path": None, "url": ""}, "data_dir": path})
+
+    @model_validator(mode="after")
+    def _has_connections(self) -> Settings:
+        for its in self.agents.values():
+            if its.backend in _SERVERS:
+                self._connection_of(its)
+        return self
 
     @model_validator(mode="wrap")
     @classmethod

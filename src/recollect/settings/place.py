@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 from recollect.errors import SettingsError
 
@@ -188,6 +188,24 @@ def driver_url(url: str) -> str:
     """Return a URL for SQLAlchemy, with the driver."""
     scheme, separator, rest = url.partition("://")
     return _DRIVERS[scheme.lower()] + separator + rest
+
+
+def server_kind(url: str) -> str:
+    """Return what kind of server a URL names: postgresql or mysql."""
+    return driver_url(url).partition("+")[0]
+
+
+def has_password(url: str) -> bool:
+    """Return whether a URL holds a password."""
+    return told_url(url) != url
+
+
+def with_password(url: str, password: str) -> str:
+    """Return a URL that has a user and no password with this one."""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    login = f"{parts.username or ''}:{quote(password, safe='')}"
+    return parts._replace(netloc=f"{login}@{place}").geturl()
 
 
 def folder_name(url: str) -> str:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from recollect.domain.document import MAX_FILE_BYTES
 from recollect.domain.record import Kind
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
-from recollect.settings.place import checked_url, without_local_url
+from recollect.settings.place import checked_url, has_password, server_kind, without_local_url
+from recollect.settings.sources import PASSWORD_PREFIX
 
 
 def _expand_home(path: object) -> object:
@@ -34,6 +43,7 @@ PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 
 
 Backend = Literal["sqlite", "in_memory", "json"]
+AgentBackend = Literal["sqlite", "in_memory", "json", "mysql", "postgresql"]
 ServerUrl = Annotated[str, AfterValidator(checked_url)]
 
 
@@ -62,17 +72,30 @@ class AgentSettings(Section):
     )
     prefetch_limit: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None,
+        validation_alias=AliasChoices("prefetch_limit", "prefetchLimit"),
         description="maximum hits for a prompt; empty = recall.prefetch_limit",
     )
     store: str = Field(
         default="", description="the name of a store under `stores`; empty = the common one"
     )
-    backend: Backend | None = Field(
+    backend: AgentBackend | None = Field(
         default=None, description="kind of its own store; empty = the common one"
     )
     sqlite_path: PlaceOrNone = Field(
         default=None,
+        validation_alias=AliasChoices("sqlite_path", "sqlitePath"),
         description="its own database file, relative to data_dir; empty = the common one",
+    )
+    url: ServerUrl = Field(
+        default="",
+        repr=False,
+        description="its own database server, with backend mysql or postgresql; empty = that of "
+        "storage.url",
+    )
+    password_env: str = Field(
+        default="",
+        pattern=rf"^({PASSWORD_PREFIX}\w+)?$",
+        description=f"the variable that holds the password for url; begins with {PASSWORD_PREFIX}",
     )
     role: str = Field(default="", description="its role; some shared types need one")
     write_policy: WritePolicy | None = Field(
@@ -84,10 +107,14 @@ class AgentSettings(Section):
 
     @model_validator(mode="after")
     def _has_one_store(self) -> AgentSettings:
-        if self.store and (self.backend is not None or self.sqlite_path is not None):
-            raise ValueError("a named store already has a backend and a path")
+        if self.store and (self.backend or self.sqlite_path or self.url):
+            raise ValueError("a named store already has a backend and a place")
         if self.backend not in (None, "sqlite") and self.sqlite_path is not None:
             raise ValueError(f"{self.backend} has no sqlite_path")
+        if self.url and server_kind(self.url) != self.backend:
+            raise ValueError(f"url is for backend {server_kind(self.url)}")
+        if self.password_env and (not self.url or has_password(self.url)):
+            raise ValueError("password_env needs a url without a password")
         return self
 
 

@@ -13,6 +13,8 @@ from recollect.domain.files import config_folder
 from recollect.errors import SettingsError
 
 PREFIX: Final = "RECOLLECT_"
+# Passwords that settings name, see `AgentSettings.password_env`.
+PASSWORD_PREFIX: Final = "RECOLLECT_PASSWORD_"
 _FILE_VARIABLE: Final = "RECOLLECT_SETTINGS"
 _NESTING: Final = "__"
 
@@ -69,7 +71,8 @@ def variables_by_place(environment: Mapping[str, str]) -> dict[tuple[str, ...], 
         tuple(place.split(".")): alias for alias, place in _ALIASES.items() if alias in environment
     }
     for variable in environment:
-        if variable.startswith(PREFIX) and variable != _FILE_VARIABLE:
+        is_setting = variable != _FILE_VARIABLE and not variable.startswith(PASSWORD_PREFIX)
+        if variable.startswith(PREFIX) and is_setting:
             found[_place(variable.removeprefix(PREFIX))] = variable
     return found
 

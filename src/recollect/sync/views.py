@@ -523,7 +523,7 @@ class Agents:
     """The agents with settings of their own, from the settings file or set here.
 
     What is set here is stored in the database and overrides the settings file. It takes effect in
-    this process at once, in others when they next open the database.
+    this process at once, in others within seconds.
     """
 
     def __init__(self, inner: AsyncAgents, loop: Loop) -> None:
@@ -544,23 +544,72 @@ class Agents:
         *,
         enabled: bool | None = None,
         store: str | None = None,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
         prefetch_limit: int | None = None,
         write_policy: WritePolicy | None = None,
         role: str | None = None,
         children: Iterable[str] | None = None,
     ) -> Agent:
-        """Replace what was set here for an agent; None means the value of the settings file."""
+        """Replace what was set here for an agent; None means the value of the settings file.
+
+        Its store is named as under `stores`, or described by `backend` with the `url` of a server
+        or a `sqlite_path`. A URL must not hold a password: `password_env` names the variable with
+        it. An agent that has memory is moved to another store with `move`.
+        """
         return self._loop.run(
             lambda: self._inner.put(
                 name,
                 enabled=enabled,
                 store=store,
+                backend=backend,
+                url=url,
+                password_env=password_env,
+                sqlite_path=sqlite_path,
                 prefetch_limit=prefetch_limit,
                 write_policy=write_policy,
                 role=role,
                 children=children,
             )
         )
+
+    def move(
+        self,
+        name: str,
+        to: str | None = None,
+        *,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
+        background: bool = False,
+        progress: Progress | None = None,
+    ) -> Agent:
+        """Move the memory of an agent to another store, while it is in use.
+
+        `to` names a store as under `stores`, or is `common`, a URL or a database file; `backend`
+        with `url` or `sqlite_path` describes it too. Both sides are compared, then the new store
+        serves, in every process within seconds. The old copy is kept until `purge_copy`. A move
+        that was interrupted goes on when it is started again; with `background`, a job does it.
+        """
+        return self._loop.run(
+            lambda: self._inner.move(
+                name,
+                to,
+                backend=backend,
+                url=url,
+                password_env=password_env,
+                sqlite_path=sqlite_path,
+                background=background,
+                progress=progress,
+            )
+        )
+
+    def purge_copy(self, name: str) -> int:
+        """Erase what a move left in the old store, or an unfinished copy; return how many rows."""
+        return self._loop.run(lambda: self._inner.purge_copy(name))
 
     def delete(self, name: str) -> None:
         """Remove what was set here for an agent, so that the settings file applies again."""

@@ -81,7 +81,7 @@ export function AgentDialog({
             params: { path },
             body: {
               enabled: isEnabled,
-              store: store === COMMON ? null : store,
+              store: store === COMMON ? "" : store,
               prefetch_limit: prefetch.trim() === "" ? null : limit,
               write_policy: policy === AS_FOR_ALL ? null : (policy as Policy),
               role: role.trim() === "" ? null : role.trim(),

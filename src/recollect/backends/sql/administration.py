@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Float, and_, bindparam, delete, insert, or_, select, update
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.agent_marks import is_mark, read_marks, write_row
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import InsertOrIgnore
 from recollect.backends.sql.prepared_statement import PreparedStatement
@@ -30,8 +31,27 @@ _AGENTS: Final = agents.c
 
 def read_overlays(connection: Connection) -> dict[str, dict[str, Any]]:
     """Return what was set for each agent."""
+    return overlays_in(read_agents(connection))
+
+
+def read_agents(connection: Connection) -> dict[str, dict[str, Any]]:
+    """Return what is set and noted for each agent."""
     rows = connection.execute(select(_AGENTS.name, _AGENTS.settings))
     return {row.name: json.loads(row.settings) for row in rows}
+
+
+def put_overlay(connection: Connection, name: str, given: Mapping[str, Any], now: int) -> None:
+    """Replace what is set for an agent; what is noted about it stays."""
+    write_row(connection, name, {**read_marks(connection, name), **given}, now)
+
+
+def overlays_in(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return what is set for each agent, without what is noted about it."""
+    given = {
+        agent: {name: value for name, value in row.items() if not is_mark(name)}
+        for agent, row in rows.items()
+    }
+    return {agent: row for agent, row in given.items() if row}
 
 
 class SqlAgentOverlays:
@@ -41,21 +61,23 @@ class SqlAgentOverlays:
         self._database = database
 
     async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None:
-        row = {"name": name, "settings": json.dumps(settings), "updated_at": to_micros(now)}
+        await self._database.write(
+            lambda connection: put_overlay(connection, name, settings, to_micros(now))
+        )
 
-        def write(connection: Connection) -> None:
-            connection.execute(delete(agents).where(_AGENTS.name == name))
-            connection.execute(insert(agents), row)
+    async def delete(self, name: str, now: datetime) -> bool:
+        def write(connection: Connection) -> bool:
+            was_set = name in read_overlays(connection)
+            put_overlay(connection, name, {}, to_micros(now))
+            return was_set
 
-        await self._database.write(write)
-
-    async def delete(self, name: str) -> bool:
-        gone = delete(agents).where(_AGENTS.name == name)
-        return await self._database.write(lambda connection: connection.execute(gone).rowcount > 0)
+        return await self._database.write(write)
 
     async def names(self) -> frozenset[str]:
-        chosen = select(_AGENTS.name)
-        return await self._database.read(lambda connection: frozenset(connection.scalars(chosen)))
+        return frozenset(await self._database.read(read_overlays))
+
+    async def get(self, name: str) -> Mapping[str, Any]:
+        return (await self._database.read(read_overlays)).get(name, {})
 
     async def has_memory(self, name: str) -> bool:
         scopes = select(schema.scopes.c.id).where(schema.scopes.c.agent == name)

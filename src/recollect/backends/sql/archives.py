@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasure_targets import NAMELESS_SCOPES
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json
@@ -123,6 +124,7 @@ _BLOB_BY_HASH: Final = PreparedStatement(
 _TO_INDEX: Final = PreparedStatement(
     select(_ARCHIVES)
     .where(_ARCHIVES.c.id > bindparam("after"), _ARCHIVES.c.indexed_chars > 0, ~_HAS_UNITS)
+    .where(_ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES))
     .order_by(_ARCHIVES.c.id)
     .limit(bindparam("most"))
 )
@@ -220,7 +222,8 @@ class SqlArchives:
 
     async def scopes(self) -> list[Scope]:
         def read(connection: Connection) -> list[Scope]:
-            ids = connection.scalars(select(_ARCHIVES.c.scope_id).distinct()).all()
+            named = _ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES)
+            ids = connection.scalars(select(_ARCHIVES.c.scope_id).where(named).distinct()).all()
             return list(scopes_by_id(connection, ids).values())
 
         return await self._database.read(read)

@@ -20,7 +20,7 @@ from recollect.backends.sql.forget_ledger import begun_since
 from recollect.backends.sql.portable import holds
 from recollect.backends.sql.rows import Row, rows_of, scope_key
 from recollect.backends.sql.scopes import lock_or_make_scope
-from recollect.domain.audit import APPROVE, ERASE, KEEP, NewAuditEntry
+from recollect.domain.audit import APPROVE, ERASE, KEEP, MOVE_IN, NewAuditEntry
 from recollect.domain.change import ChangeSet, Feedback
 from recollect.domain.record import Record, Status
 from recollect.domain.relation import Link
@@ -73,6 +73,14 @@ def add_entries(
     ]
     if rows:
         statements.INSERT_AUDIT.run(connection, rows)
+
+
+def note_copied(
+    connection: Connection, scope_id: int, now: int, payload: Mapping[str, Any]
+) -> None:
+    """Audit what was copied to a scope, or removed from the copy, with its agent."""
+    entry = _values(scope_id, now, _ERASER, MOVE_IN, MOVE_IN, payload)
+    statements.INSERT_AUDIT.run(connection, [entry])
 
 
 def erase_audit_of(

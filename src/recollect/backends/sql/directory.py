@@ -23,6 +23,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
 from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -277,6 +278,7 @@ def _is_in(within: Workspace) -> ColumnElement[bool]:
     parts = [_SCOPES.org == within.org, _SCOPES.workspace == within.workspace]
     # Collections of documents are no agents; `knowledge` lists them.
     parts.append(~begins_with(_SCOPES.agent, COLLECTION_MARK))
+    parts.append(_SCOPES.agent != FORGOTTEN_AGENT)
     for column, name in ((_SCOPES.agent, within.agent), (_SCOPES.user, within.user)):
         if name is not None:
             parts.append(column == ("" if name == NOBODY else name))
@@ -291,6 +293,7 @@ def _numbers_in(within: Workspace) -> Select[tuple[int]]:
     # By a name of its own, because some ask for the scope of each record too.
     inner = schema.scopes.alias()
     return select(inner.c.id).where(
+        inner.c.agent != FORGOTTEN_AGENT,
         *(
             inner.c[name] == ("" if value == NOBODY else value)
             for name, value in (
@@ -300,7 +303,7 @@ def _numbers_in(within: Workspace) -> Select[tuple[int]]:
                 ("user", within.user),
             )
             if value is not None
-        )
+        ),
     )
 
 

@@ -9,13 +9,14 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
 from recollect.backends.sql import forget_ledger, schema
+from recollect.backends.sql.agent_copy import copies_left
 from recollect.backends.sql.audit_entries import erase_audit_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
@@ -406,15 +407,26 @@ class SqlErasure:
             entry = entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
             touched = (*begun.found.whole, *begun.found.parts, *begun.found.shared)
-            in_full_text = any(has_tokens(connection, scope_id) for scope_id in touched)
-            payload = to_json(
-                {**scopes, "blobs": (), "entry": entry.as_json(), "has_tokens": in_full_text}
-            )
-            row = {"id": new_id("job"), "kind": FORGET, "key": forget_id, "payload": payload}
-            row |= {"run_after": to_micros(now), "lease_until": to_micros(now + lease)}
-            row |= {"lease_owner": new_holder(), "attempts": 0, "gave_up": 0, "last_error": ""}
-            connection.execute(insert(schema.jobs), row)
+            payload = {**scopes, "entry": entry.as_json()}
+            _add_job(connection, forget_id, payload, touched, now, lease)
             return _all_of(connection, begun)
+
+        return await self._write(start)
+
+    async def begin_purge(self, agent: str, forget_id: str) -> Erased:
+        """Begin to erase the copies of an agent's memory that do not serve; nothing is forgotten.
+
+        What is in the store that serves stays, and may come here again.
+        """
+        now = self._clock.now()
+
+        def start(connection: Connection) -> Erased:
+            micros = to_micros(now)
+            scopes = copies_left(connection, agent, micros)
+            erase_audit_of(connection, scopes, forget_id=forget_id, now=micros)
+            payload = {"renamed": scopes, "made": (), "entry": None}
+            _add_job(connection, forget_id, payload, scopes, now, _LEASE)
+            return Erased(counts=count_all(connection, scopes))
 
         return await self._write(start)
 
@@ -426,13 +438,15 @@ class SqlErasure:
             # Given out before, and perhaps not deleted before a crash.
             return Erased(counts={}, blobs=tuple(payload["blobs"]))
         # Durable before anything is erased, so that no older copy can bring it back.
-        entry = Entry.from_json(payload["entry"])
-        await asyncio.to_thread(self._database.ledger.append, [entry])
+        is_forgotten = payload["entry"] is not None
+        if is_forgotten:
+            entry = Entry.from_json(payload["entry"])
+            await asyncio.to_thread(self._database.ledger.append, [entry])
         now = self._clock.now()
 
         def step(connection: Connection) -> Erased | None:
             scopes = [*payload["renamed"], *payload["made"]]
-            batch = Batch(connection, scopes, forget_id, to_micros(now))
+            batch = Batch(connection, scopes, forget_id, to_micros(now), is_forgotten)
             went_on = bool(scopes) and erase_some(batch)
             noted = to_json({**payload, "blobs": batch.blobs})
             self._keep(connection, forget_id, payload=noted)
@@ -530,6 +544,23 @@ class SqlErasure:
         wanted = select(_JOBS.payload).where(_its(forget_id))
         stored = await self._database.read(lambda connection: connection.scalar(wanted))
         return None if stored is None else json.loads(stored)
+
+
+def _add_job(
+    connection: Connection,
+    forget_id: str,
+    payload: Mapping[str, Any],
+    touched: Sequence[int],
+    now: datetime,
+    lease: timedelta,
+) -> None:
+    """Add the job that goes on with an erasure if whoever began it does not."""
+    in_full_text = any(has_tokens(connection, scope_id) for scope_id in touched)
+    stored = to_json({**payload, "blobs": (), "has_tokens": in_full_text})
+    row = {"id": new_id("job"), "kind": FORGET, "key": forget_id, "payload": stored}
+    row |= {"run_after": to_micros(now), "lease_until": to_micros(now + lease)}
+    row |= {"lease_owner": new_holder(), "attempts": 0, "gave_up": 0, "last_error": ""}
+    connection.execute(insert(schema.jobs), row)
 
 
 def _all_of(connection: Connection, begun: HiddenTarget) -> Erased:

@@ -59,6 +59,8 @@ class Batch:
     scopes: Sequence[int]
     forget_id: str
     now: int
+    # Not so for a copy of what another store holds.
+    is_forgotten: bool = True
     counts: Counter[str] = field(default_factory=Counter[str])
     blobs: list[str] = field(default_factory=list[str])
 
@@ -342,6 +344,8 @@ def _first(batch: Batch, table: Table, most: int) -> list[str]:
 
 def _bury(batch: Batch, kind: str, ids: Iterable[str]) -> None:
     """Keep that these were forgotten, and not what they were."""
+    if not batch.is_forgotten:
+        return
     scope = select(schema.scopes).where(schema.scopes.c.id == batch.scopes[0])
     (row,) = rows_of(batch.connection, scope)
     stone = {"kind": kind, "org": row["org"], "workspace": row["workspace"]}

@@ -18,7 +18,9 @@ from recollect.domain.forgetting import Target
 from recollect.domain.scope import SHARED_AGENT
 
 # The agent of what is being forgotten. No caller can have it; its user is a random number.
+# Copies of an agent that do not serve have it too.
 FORGOTTEN_AGENT: Final = "*forgotten"
+NAMELESS_SCOPES: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 # Words long enough to be an id; every id is one.
 _NAME: Final = re.compile(r"[\w.\-]{6,}")
 _FEW: Final = 30

@@ -242,7 +242,8 @@ def begun_since(connection: Connection, at: int) -> list[Entry]:
     # One that is not in the ledger yet is in its job.
     is_open = jobs.gave_up <= 1
     working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget", is_open))
-    noted = [Entry.from_json(json.loads(it)["entry"]) for it in working]
+    entries = [json.loads(it)["entry"] for it in working]
+    noted = [Entry.from_json(it) for it in entries if it is not None]
     return [it for it in noted if it.forget_id in begun] + ledger_beside(connection).read(begun)
 
 

@@ -26,7 +26,7 @@ from recollect.backends.sql.archives import archive_from
 from recollect.backends.sql.commit import COUNTER, OpenScope, unit_rows
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.documents import document_from
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.erasure_targets import NAMELESS_SCOPES
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.index_generations import (
     Generation,
@@ -85,7 +85,6 @@ _UNITS: Final = schema.units.c
 _EDITIONS: Final = schema.editions.c
 _SCOPES: Final = schema.scopes.c
 # What is being forgotten is not indexed any more.
-_FORGOTTEN: Final = select(_SCOPES.id).where(_SCOPES.agent == FORGOTTEN_AGENT)
 
 
 def made_by_another_analyzer(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
@@ -93,12 +92,12 @@ def made_by_another_analyzer(analyzer: str | BindParameter[str]) -> ColumnElemen
     column = _UNITS.analyzer
     # Two ranges instead of "not equal", so that the index on analyzer finds them.
     others = (column < analyzer) | (column > analyzer)
-    return others & _UNITS.scope_id.not_in(_FORGOTTEN) & answers()
+    return others & _UNITS.scope_id.not_in(NAMELESS_SCOPES) & answers()
 
 
 # The scope of a unit beside those that answer, and of one that answers and is to be renewed.
 _BESIDE: Final = PreparedStatement(
-    select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(_FORGOTTEN)).limit(1)
+    select(_EDITIONS.scope_id).where(_EDITIONS.scope_id.not_in(NAMELESS_SCOPES)).limit(1)
 )
 _STALE: Final = PreparedStatement(
     select(_UNITS.scope_id)
@@ -138,7 +137,7 @@ class SqlIndexGenerations:
         def read(connection: Connection) -> Scope | None:
             given = {"analyzer": analyzer}
             begun = select(_EDITIONS.scope_id).where(
-                _EDITIONS.analyzer == analyzer, _EDITIONS.scope_id.not_in(_FORGOTTEN)
+                _EDITIONS.analyzer == analyzer, _EDITIONS.scope_id.not_in(NAMELESS_SCOPES)
             )
             found = connection.scalar(begun.limit(1))
             if found is None:

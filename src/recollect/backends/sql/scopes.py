@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
+from recollect.backends.sql.agent_marks import require_here
 from recollect.backends.sql.database import remembered
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.full_text import UNIT_BITS, space_of
@@ -227,7 +228,11 @@ _LOCK_ALL: Final = PreparedStatement(
 
 def lock_scope(connection: Connection, key: Mapping[str, str]) -> Row | None:
     """Return the row of the scope with this key; None where nothing was ever written."""
-    return next(iter(_LOCK.rows(connection, _given(key))), None)
+    found = next(iter(_LOCK.rows(connection, _given(key))), None)
+    if found is not None:
+        # Asked when the row is locked: whoever moves an agent locks it too.
+        require_here(connection, key["agent"])
+    return found
 
 
 def lock_or_make_scope(connection: Connection, key: Mapping[str, str]) -> Row:
@@ -236,6 +241,7 @@ def lock_or_make_scope(connection: Connection, key: Mapping[str, str]) -> Row:
     if found is None:
         _MAKE.run(connection, [_given(key)])
         (found,) = _LOCK.rows(connection, _given(key))
+        require_here(connection, key["agent"])
     return found
 
 

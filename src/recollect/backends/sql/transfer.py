@@ -28,7 +28,7 @@ from recollect.backends.sql.archives import archive_from
 from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.documents import document_from, source_hash
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, NAMELESS_SCOPES
 from recollect.backends.sql.items import item_from, item_row
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.rows import (
@@ -253,7 +253,6 @@ def _stored(connection: Connection, table: Table, ident: str) -> tuple[Row, Scop
 # --- Everything that is exported, read scope after scope within one snapshot of the database ------
 
 _PAGE_ROWS: Final = 200
-_FORGOTTEN: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 
 
 def snapshot(connection: Connection, extent: Extent | None) -> Snapshot:
@@ -291,7 +290,7 @@ class _Everything:
 
     def whole(self, scope_id: Column[int]) -> ColumnElement[bool]:
         """Return the condition that everything of a scope is read."""
-        return scope_id.not_in(_FORGOTTEN)
+        return scope_id.not_in(NAMELESS_SCOPES)
 
     @property
     def records(self) -> ColumnElement[bool]:

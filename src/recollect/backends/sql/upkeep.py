@@ -20,6 +20,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.erasure_targets import NAMELESS_SCOPES
 from recollect.backends.sql.portable import count_where
 from recollect.backends.sql.rows import Row, conflict_from, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -70,6 +71,8 @@ class SqlUpkeep:
             many = _per_scope(more_than)
             if scopes is not None:
                 many = many.where(_records.scope_id.in_(find_scopes(connection, scopes)))
+            else:
+                many = many.where(_records.scope_id.not_in(NAMELESS_SCOPES))
             large = list(connection.scalars(many))
             over = _per_scope(more_than).where(_records.scope_id.in_(large), _is_active(now))
             found = {row[0]: row[1] for row in connection.execute(over)}
@@ -139,6 +142,8 @@ def _conditions(connection: Connection, selection: Selection) -> list[ColumnElem
     scope_id = _records.scope_id + 0 if _has_few(selection) else _records.scope_id
     if selection.scopes is not None:
         parts.append(scope_id.in_(find_scopes(connection, selection.scopes)))
+    else:
+        parts.append(scope_id.not_in(NAMELESS_SCOPES))
     if (named := _scopes_named(selection)) is not None:
         parts.append(scope_id.in_(named))
     if selection.kind is not None:

@@ -7,14 +7,19 @@ from typing import Annotated, cast
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer
+from recollect.cli.answer import Answer, bar
 from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark
 from recollect.domain.access import Agent
+from recollect.domain.views import as_json
 from recollect.domain.write import WritePolicy
 from recollect.memory import Memory
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The agent.")]
+PasswordVariable = Annotated[
+    str | None,
+    typer.Option(metavar="VARIABLE", help="Holds the password; RECOLLECT_PASSWORD_…"),
+]
 
 
 def agents(context: typer.Context) -> None:
@@ -23,6 +28,7 @@ def agents(context: typer.Context) -> None:
         "list": list_agents,
         "show": show_agent,
         "set": set_agent,
+        "move": move_agent,
         "delete": delete_agent,
     }
     run_group(context, "How agents use memory; what is set goes before the file.", commands)
@@ -52,8 +58,9 @@ async def set_agent(
         bool | None, typer.Option("--enabled/--disabled", help="Whether it has memory.")
     ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A store of the settings file.")
+        str | None, typer.Option(metavar="STORE", help="Its store; --to of move says which.")
     ] = None,
+    password_env: PasswordVariable = None,
     prefetch_limit: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="How much is looked up for a message.")
     ] = None,
@@ -71,12 +78,47 @@ async def set_agent(
         name,
         enabled=enabled,
         store=store,
+        password_env=password_env,
         prefetch_limit=prefetch_limit,
         write_policy=cast("WritePolicy | None", write_policy),
         role=role,
         children=child or None,
     )
     return Answer(agent, lambda console: show.line(console, _told(agent)))
+
+
+async def move_agent(
+    memory: Memory,
+    name: Name,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STORE",
+            help="A store of the settings file, `common`, a server URL or a database file.",
+        ),
+    ] = None,
+    password_env: PasswordVariable = None,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Erase the copy in the old store, now or later.")
+    ] = False,
+) -> Answer:
+    """Move an agent's memory to another store, while it is in use.
+
+    It is copied and compared, then the new store serves, in every process within seconds. What is
+    written meanwhile comes along. Killed at any moment, one store serves and nothing is lost; the
+    same command goes on. The old copy stays until --purge.
+    """
+    if to is not None or not purge:
+        with bar("Moving") as progress:
+            await memory.agents.move(name, to, password_env=password_env, progress=progress)
+    erased = await memory.agents.purge_copy(name) if purge else 0
+    agent = await memory.agents.get(name)
+    told = f"The memory of {name} is in {agent.store or 'the common store'}."
+    if purge:
+        told += f" The copy in the old store was erased: {erased:,} rows."
+    elif agent.move is not None:
+        told += f" The copy in {agent.move.source} is kept: recollect agents move {name} --purge"
+    return Answer({**as_json(agent), "purged": erased}, lambda console: show.line(console, told))
 
 
 async def delete_agent(memory: Memory, name: Name) -> Answer:
@@ -92,5 +134,9 @@ def _told(agent: Agent) -> str:
     parts += [f"looks up {agent.prefetch_limit}"] if agent.prefetch_limit else []
     parts += [f"writes {agent.write_policy}"] if agent.write_policy else []
     parts += [f"role {agent.role}"] if agent.role else []
+    if agent.move is not None and agent.move.state == "copying":
+        parts.append(f"moves to {agent.move.target}, {agent.move.done:,} of {agent.move.total:,}")
+    elif agent.move is not None:
+        parts.append(f"copy kept in {agent.move.source}")
     parts += [f"children {', '.join(agent.children)}"] if agent.children else []
     return " · ".join((*parts, f"from the {agent.origin}"))

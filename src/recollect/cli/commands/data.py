@@ -96,6 +96,7 @@ async def restore(
 
 
 async def copy(
+    shared: Shared,
     origin: Annotated[
         str, typer.Option("--from", metavar="PLACE", help="File, folder or server URL to copy.")
     ],
@@ -109,12 +110,18 @@ async def copy(
     session state, vectors), archived contents, and what was forgotten; both sides
     are compared in the end. Run again, it goes on where it was interrupted.
     Nobody should write to the source meanwhile: what comes later is not copied.
+    With --agent it copies that agent's memory alone, to any store that has none of it;
+    `recollect agents move` copies it and switches.
     """
-    from recollect.assemble.stores import copy_store
+    from recollect.assemble.stores import copy_agent, copy_store
     from recollect.settings import Settings
 
+    places = Settings.at(origin), Settings.at(target)
     with bar("Copying") as progress:
-        copied = await copy_store(Settings.at(origin), Settings.at(target), progress=progress)
+        if shared.agent is None:
+            copied = await copy_store(*places, progress=progress)
+        else:
+            copied = await copy_agent(*places, shared.agent, progress=progress)
     rows = sum(copied.rows.values())
     told = (
         f"Copied {rows:,} rows of {len(copied.rows)} tables and {copied.contents:,} archived "

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from pathlib import Path
+from typing import Any, Literal, cast
 
 from fastapi import APIRouter, Request, Response
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from recollect.domain.access import Grant
 from recollect.domain.scope import Role
 from recollect.domain.times import aware
 from recollect.domain.views import Json, as_json
 from recollect.domain.write import WritePolicy
-from recollect.errors import NotAllowed, NotAuthenticated
+from recollect.errors import InvalidInput, NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import csrf_token
 from recollect.memory import Memory
 from recollect.server import operation_answers
@@ -24,6 +25,7 @@ from recollect.server.identity import COOKIE, Asking, Identity
 from recollect.server.limits import Limits
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
+from recollect.settings.agents import told_store
 
 router = APIRouter(prefix="/v1", tags=["access"], route_class=IdempotentRoute)
 
@@ -194,16 +196,58 @@ def _told(identity: Identity) -> Json:
 agents_router = APIRouter(prefix="/v1/agents", tags=["agents"], route_class=IdempotentRoute)
 
 
-class AgentWanted(Body):
+class AgentPlace(Body):
+    """Where the memory of an agent is to be: a named store, or one that is described."""
+
+    model_config = described(
+        {
+            "backend": "postgresql",
+            "url": "postgresql://recollect@db.example/agents",
+            "password_env": "RECOLLECT_PASSWORD_AGENTS",
+        }
+    )
+
+    store: str | None = Field(
+        default=None,
+        description="a name under `stores` in the settings file, or `common`; never a path",
+    )
+    backend: Literal["sqlite", "mysql", "postgresql"] | None = None
+    url: str | None = Field(
+        default=None, description="of a database server, without a password", repr=False
+    )
+    password_env: str | None = Field(
+        default=None,
+        description="the variable on the server with the password; begins with RECOLLECT_PASSWORD_",
+    )
+    sqlite_path: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("sqlite_path", "sqlitePath"),
+        description="the name of a database file in the data folder",
+    )
+
+    def place(self) -> dict[str, Any]:
+        """Return what a caller over the network may choose."""
+        for path in (self.store, self.sqlite_path):
+            if path and (Path(path).name != path or path.startswith(".")):
+                raise InvalidInput(
+                    f"{path!r} is no name of a store or of a file in the data folder; nothing was "
+                    "changed",
+                    code="unknown_store",
+                    hint="Name a store of the settings file, or describe a server with backend and "
+                    "url.",
+                )
+        return self.model_dump(include={*AgentPlace.model_fields})
+
+
+class AgentWanted(AgentPlace):
     """How an agent is to be set up; what is left out is as the settings file says."""
 
     model_config = described({"enabled": True, "prefetch_limit": 3, "role": "reviewer"})
 
     enabled: bool | None = None
-    store: str | None = Field(
-        default=None, description="a name under `stores` in the settings file; never a path"
+    prefetch_limit: int | None = Field(
+        default=None, validation_alias=AliasChoices("prefetch_limit", "prefetchLimit")
     )
-    prefetch_limit: int | None = None
     write_policy: WritePolicy | None = None
     role: str | None = None
     children: list[str] | None = Field(
@@ -228,7 +272,33 @@ async def get_agent(memory: AdministeredMemory, name: str) -> Json:
 @agents_router.put("/{name}", response_model=operation_answers.Agent, responses=problems(404, 409))
 async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Json:
     """Set an agent up, in place of what was set before; it goes before the settings file."""
-    return as_json(await memory.agents.put(name, **body.model_dump()))
+    given = body.model_dump(exclude={*AgentPlace.model_fields})
+    current = memory.settings.agent(name)
+    # What it is told as its store is no name of one when it is described.
+    is_same = bool(body.store) and body.store == told_store(current)
+    place: dict[str, Any] = {"store": body.store} if is_same else body.place()
+    return as_json(await memory.agents.put(name, **given, **place))
+
+
+@agents_router.post(
+    "/{name}/move",
+    status_code=202,
+    response_model=operation_answers.Agent,
+    responses=problems(404, 409),
+)
+async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) -> Json:
+    """Move an agent's memory to another store, in the background; `move` tells how far it is."""
+    place = body.place()
+    place["to"] = place.pop("store")
+    return as_json(await memory.agents.move(name, background=True, **place))
+
+
+@agents_router.delete(
+    "/{name}/copy", response_model=operation_answers.PurgedCopy, responses=problems(404)
+)
+async def purge_agent_copy(memory: AdministeredMemory, name: str) -> Json:
+    """Erase the copy that a move left in the old store, or one that is unfinished."""
+    return {"rows": await memory.agents.purge_copy(name)}
 
 
 @agents_router.delete("/{name}", status_code=204, responses=problems(404, 409))
