@@ -87,6 +87,12 @@ class AgentMover:
             job = NewJob(kind=MOVE_AGENT, key=agent, payload=payload)
             await self._common.jobs.add([job])
 
+    async def try_store(self, agent: str, place: Mapping[str, Any]) -> None:
+        """Open the store of a place once; raise what is wrong with it."""
+        target, is_ours = await self._target(agent, self._at(agent, place))
+        if is_ours:
+            await target.close()
+
     async def run(self, job: Job) -> None:
         """Run the job; it goes on where a killed one was."""
         name, place = job.payload["name"], job.payload["place"]

@@ -13,7 +13,7 @@ from recollect.domain.job import JobReport, JobState, Progress
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.write import WritePolicy
-from recollect.errors import Conflict, InvalidInput, NotFound, SettingsError
+from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError, SettingsError
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
@@ -106,8 +106,14 @@ class Agents:
             "children": None if children is None else tuple(children),
         }
         wanted = {field: value for field, value in given.items() if value is not None}
-        wanted |= self._place(name, store, backend, url, password_env, sqlite_path)
+        place = self._place(name, store, backend, url, password_env, sqlite_path)
+        wanted |= place
         await self._require_same_store(name, self._over_file(name, wanted))
+        if place:
+            try:
+                await self._parts.moves.try_store(name, place)
+            except RecollectError as problem:
+                raise _refused(problem) from None
         await self._parts.agent_overlays.put(name, wanted, self._parts.clock.now())
         await self._parts.moves.follow()
         await audit_administration(
@@ -230,7 +236,7 @@ class Agents:
             )
 
 
-def _refused(problem: SettingsError) -> InvalidInput:
+def _refused(problem: RecollectError) -> InvalidInput:
     return InvalidInput(
         f"{problem.message}; nothing was changed", code=problem.code, hint=problem.hint
     )

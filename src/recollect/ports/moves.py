@@ -26,6 +26,10 @@ class AgentMoves(Protocol):
         """Have a background job do the same."""
         ...
 
+    async def try_store(self, agent: str, place: Mapping[str, Any]) -> None:
+        """Open the store of a place once; raise what is wrong with it."""
+        ...
+
     async def purge(self, caller: Caller, agent: str) -> int:
         """Erase the copies that do not serve; return how many rows."""
         ...
