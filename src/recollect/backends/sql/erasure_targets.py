@@ -17,7 +17,8 @@ from recollect.backends.sql.scopes import collection_scopes, rows_of_scopes
 from recollect.domain.forgetting import Target
 from recollect.domain.scope import SHARED_AGENT
 
-# The agent of what is being forgotten. No caller can have it; its user is a random number.
+# The agent of what is being forgotten. No caller can have it; its user is a random number or a
+# pseudonym.
 FORGOTTEN_AGENT: Final = "*forgotten"
 # Words long enough to be an id; every id is one.
 _NAME: Final = re.compile(r"[\w.\-]{6,}")
