@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Final
 
-from recollect.assemble.embedding import check_embedder, embedder_in_use
+from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
 from recollect.assemble.stores import contents_of, database_at, journal_at, server_at
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.deep_check import index_faults, stored_blobs
+from recollect.backends.sql.deep_check import (
+    IndexFault,
+    Sample,
+    differing_vectors,
+    index_faults,
+    mend,
+    stored_blobs,
+)
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
@@ -24,8 +33,9 @@ from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
+from recollect.domain.job import Progress
 from recollect.domain.stats import Diagnosis, Finding
-from recollect.errors import SettingsError, StorageError
+from recollect.errors import NotAvailable, SettingsError, StorageError
 from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
     Doctor,
@@ -43,8 +53,25 @@ from recollect.lifecycle.doctor import (
     unusable_settings,
 )
 from recollect.models.language.tiers import Tiers
+from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.runtime import SystemClock
+from recollect.recall.reader import Reader
 from recollect.settings import Settings, settings_file
+
+# So many records and turns are embedded again; a thousand short ones take about a second.
+_COMPARED_OWNERS: Final = 2_000
+_COMPARED_AT_ONCE: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Depth:
+    """How to look at everything that is stored."""
+
+    mend: bool
+    progress: Progress
+
+
+def _tell_nobody(_done: int, _total: int) -> None: ...
 
 
 async def make_private(settings: Settings) -> None:
@@ -52,12 +79,16 @@ async def make_private(settings: Settings) -> None:
     await asyncio.to_thread(_make_private, settings)
 
 
-async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
+async def diagnose(
+    settings: Settings, *, deep: bool = False, mend: bool = False, progress: Progress | None = None
+) -> Diagnosis:
     """Check every part without changing anything; what cannot be opened becomes a finding.
 
     `deep` also reads everything: texts are compared with the audit log, archived contents with
-    their hashes, and what is searched with what it was made of.
+    their hashes, and what is searched with what it was made of. With `mend`, what is searched and
+    damaged is removed, and made anew by the next process that opens the memory.
     """
+    depth = _Depth(mend=mend, progress=progress or _tell_nobody) if deep else None
     places = Places(
         settings_file=settings_file(),
         changed_settings=settings.changed(),
@@ -70,9 +101,9 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
     findings = await asyncio.to_thread(look_around, places)
     findings.append(embedder_finding(tried, embedder_in_use(settings)))
     findings += await _models(settings)
-    findings += await _examine_store(settings, tried, deep=deep)
+    findings += await _examine_store(settings, tried, depth)
     for agent, own in _own_stores(settings):
-        found = await _examine_store(own, tried, deep=deep)
+        found = await _examine_store(own, tried, depth)
         findings += [replace(it, part=f"{agent}: {it.part}") for it in found if _matters(it)]
     return Diagnosis.of(findings)
 
@@ -92,16 +123,20 @@ def _matters(finding: Finding) -> bool:
     return finding.part == "database" or finding.verdict != "ok"
 
 
-async def _examine_store(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+async def _examine_store(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     """Return the findings of the store that the settings name."""
     if settings.server_url:
-        return await _examine_server(settings, tried, deep=deep)
+        return await _examine_server(settings, tried, depth)
     if settings.is_journal:
-        return await _examine_journal(settings, tried, deep=deep)
-    return await _examine_file(settings, tried, deep=deep)
+        return await _examine_journal(settings, tried, depth)
+    return await _examine_file(settings, tried, depth)
 
 
-async def _examine_file(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+async def _examine_file(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     """Return the findings of a database file."""
     is_temporary = settings.is_temporary
     try:
@@ -115,13 +150,13 @@ async def _examine_file(settings: Settings, tried: EmbedderCheck, *, deep: bool)
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        return [*findings, *await _look_deep(settings, database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database, depth)]
     finally:
         await database.close()
 
 
 async def _examine_journal(
-    settings: Settings, tried: EmbedderCheck, *, deep: bool
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
 ) -> list[Finding]:
     """Return the findings of a journal, which is replayed for it; nothing is written."""
     if not journal_of(settings.database).exists():
@@ -133,12 +168,14 @@ async def _examine_journal(
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        return [*findings, *await _look_deep(settings, database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database, depth)]
     finally:
         await database.close()
 
 
-async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+async def _examine_server(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     """Return the findings of a database server; nothing is created on it."""
     try:
         database = server_at(settings)
@@ -151,7 +188,7 @@ async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: boo
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
         await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
-        return [*findings, *await _look_deep(settings, database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database, depth)]
     except StorageError as problem:
         return [unreadable("database", problem)]
     finally:
@@ -208,9 +245,15 @@ async def _older(database: Database) -> list[Finding]:
     return []
 
 
-async def _look_deep(settings: Settings, database: Database) -> list[Finding]:
+async def _look_deep(settings: Settings, database: Database, depth: _Depth | None) -> list[Finding]:
     """Return the findings of reading everything that is stored."""
-    return [await _contents(database), await _files(settings, database), await _index(database)]
+    if depth is None:
+        return []
+    return [
+        await _contents(database),
+        await _files(settings, database),
+        await _index(settings, database, depth),
+    ]
 
 
 async def _files(settings: Settings, database: Database) -> Finding:
@@ -228,12 +271,51 @@ async def _files(settings: Settings, database: Database) -> Finding:
     return files_finding(len(blobs), faults)
 
 
-async def _index(database: Database) -> Finding:
+async def _index(settings: Settings, database: Database, depth: _Depth) -> Finding:
     """Return the finding of comparing what is searched with what it was made of."""
+    sample = Sample(_COMPARED_OWNERS)
     try:
-        return index_finding(await database.read(lambda it: [*index_faults(it)]))
+        faults = await database.read(lambda it: [*index_faults(it, sample, depth.progress)])
+        known = {fault.unit for fault in faults}
+        found, compared = await _compare_vectors(settings, database, sample, depth.progress)
+        faults += [fault for fault in found if fault.unit not in known]
+        mending = [fault for fault in faults if fault.can_be_mended] if depth.mend else []
+        if mending:
+            await database.write(lambda it: mend(it, mending))
     except StorageError as problem:
         return unreadable("search index", problem)
+    return index_finding(
+        [fault.message for fault in faults],
+        compared,
+        can_be_mended=all(fault.can_be_mended for fault in faults),
+        is_mended=len(mending) == len(faults),
+    )
+
+
+async def _compare_vectors(
+    settings: Settings, database: Database, sample: Sample, progress: Progress
+) -> tuple[list[IndexFault], str]:
+    """Make the vectors of a sample again and compare them; return the faults and how many."""
+    try:
+        embedder = wanted_embedder(settings)
+    except NotAvailable:
+        embedder = None
+    if not isinstance(embedder, OnnxEmbedder):
+        # A service is paid for each text.
+        return [], "vectors were not made again, because no local model makes them"
+    reader, count, faults = Reader(embedder, SystemClock()), 0, list[IndexFault]()
+    try:
+        while some := sample.owners[count : count + _COMPARED_AT_ONCE]:
+            made = await reader.filled(some)
+            faults += await database.read(
+                partial(differing_vectors, owners=made, model=reader.model)
+            )
+            count += len(some)
+            progress(count, len(sample.owners))
+    finally:
+        await reader.close()
+    told = f"the vectors of {count:,} of {sample.seen:,} records and turns were made again"
+    return faults, told
 
 
 async def _contents(database: Database) -> Finding:
