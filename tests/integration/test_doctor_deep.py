@@ -17,6 +17,8 @@ from recollect.backends.sql.dialects.base import tokens
 from recollect.settings import Settings
 from tests.processes import RECOLLECT
 
+pytestmark = pytest.mark.sqlite(reason="it damages the file")
+
 
 async def _filled(folder: Path) -> Settings:
     settings = Settings.load({"data_dir": folder, "storage": {"path": folder / "memory.db"}})

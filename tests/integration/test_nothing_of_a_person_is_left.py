@@ -93,6 +93,7 @@ def test_a_search_for_nothing_is_not_told_as_a_proof(
     assert "proves nothing" in told
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_a_forgotten_user_has_no_key_and_no_name_in_the_audit(tmp_path: Path):
     database = tmp_path / "memory.db"
     async with _serving(database) as client:
@@ -128,6 +129,7 @@ async def test_a_forgotten_user_has_no_key_and_no_name_in_the_audit(tmp_path: Pa
     assert left == []
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_the_audit_tells_that_several_entries_were_about_one_forgotten_person(
     tmp_path: Path,
 ):
@@ -184,6 +186,7 @@ async def test_the_audit_tells_that_several_entries_were_about_one_forgotten_per
         }
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_a_copy_that_is_being_sent_lies_in_the_data_folder_for_its_owner_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -211,6 +214,7 @@ async def test_a_copy_that_is_being_sent_lies_in_the_data_folder_for_its_owner_a
     assert [*elsewhere.iterdir()] == []
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_a_copy_left_by_a_kill_is_found_by_a_proof_and_removed_at_the_next_start(
     tmp_path: Path,
 ):
