@@ -12,8 +12,12 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
+from recollect.backends.sql import commit
+from recollect.backends.sql.dialects.base import tokens
 from recollect.settings import Settings
 from tests.processes import RECOLLECT
+
+pytestmark = pytest.mark.sqlite(reason="it damages the file")
 
 
 async def _filled(folder: Path) -> Settings:
@@ -93,6 +97,100 @@ async def test_what_is_searched_and_does_not_follow_from_the_texts_is_found(
     problems = await _problems(settings)
     assert [*problems] == ["search index"]
     assert told in problems["search index"]
+
+
+async def _mended(settings: Settings) -> list[str]:
+    """Let the command mend what it finds; return what it says of the index before and after."""
+    told: list[str] = []
+    command = [*RECOLLECT, "doctor", "--deep", "--json", "--data", str(settings.database)]
+    again = [*RECOLLECT, "reindex", "--data", str(settings.database)]
+    for words in (command, [*command, "--fix"], again, command):
+        done = await asyncio.to_thread(
+            subprocess.run, words, check=False, capture_output=True, text=True
+        )
+        if words is not again:
+            (index,) = (
+                it for it in json.loads(done.stdout)["findings"] if it["part"] == "search index"
+            )
+            told.append(index["message"])
+            assert (done.returncode == 5) == (index["verdict"] == "problem")
+            wanted = {0: "doctor --deep --fix", 1: "reindex"}.get(len(told) - 1, "")
+            assert wanted in index["hint"]
+    return told
+
+
+@pytest.mark.usefixtures("real_model")
+async def test_vectors_of_other_texts_are_found_and_made_anew(tmp_path: Path):
+    settings = await _filled(tmp_path)
+    with sqlite3.connect(tmp_path / "memory.db") as rows:
+        (first, one), (second, other) = rows.execute(
+            "SELECT unit_id, vector FROM vectors ORDER BY unit_id LIMIT 2"
+        ).fetchall()
+        swap = "UPDATE vectors SET vector = ? WHERE unit_id = ?"
+        rows.executemany(swap, [(other, first), (one, second)])
+    before, fixed, after = await _mended(settings)
+    assert before.count("is of another text") == 2
+    assert "2 were removed" in fixed
+    assert "the vectors of 20 of 20 records" in after
+
+
+@pytest.mark.usefixtures("real_model")
+async def test_search_terms_of_another_text_are_made_anew(tmp_path: Path):
+    settings = await _filled(tmp_path)
+    with sqlite3.connect(tmp_path / "memory.db") as rows:
+        rows.execute(
+            "UPDATE units SET terms = (SELECT terms FROM units WHERE ordinal = 0 LIMIT 1) "
+            "WHERE id = (SELECT max(id) FROM units WHERE owner_kind = 'record')"
+        )
+    problems = await _problems(settings)
+    assert problems["search index"].count("the search terms of mem_") == 1
+    await diagnose(settings, deep=True, mend=True)
+    async with Memory.open(settings) as memory:
+        await memory.reindex()
+    assert await _problems(settings) == {}
+
+
+def _swap_tokens(rows: sqlite3.Connection) -> None:
+    """Let two units stand in the full text for each other."""
+    (one, scope, its), (other, _, theirs) = rows.execute(
+        "SELECT id, scope_id, terms FROM units WHERE owner_kind = 'record' ORDER BY id LIMIT 2"
+    ).fetchall()
+    words = {unit: " ".join(tokens(scope, terms)) for unit, terms in ((one, its), (other, theirs))}
+    for unit in words:
+        rows.execute(
+            "INSERT INTO unit_tokens(unit_tokens, rowid, tokens) VALUES ('delete', ?, ?)",
+            (unit, words[unit]),
+        )
+    for unit, at in ((one, other), (other, one)):
+        rows.execute("INSERT INTO unit_tokens(rowid, tokens) VALUES (?, ?)", (at, words[unit]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT INTO unit_tokens(rowid, tokens) VALUES (4294967297, '0000000100000000000000aa')",
+        "INSERT INTO unit_tokens(unit_tokens) VALUES ('delete-all')",
+        # Two texts that stand for each other: each term is there as often as before.
+        "swap",
+    ],
+)
+async def test_a_full_text_that_is_not_that_of_its_units_is_found_and_made_anew(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 20)
+    monkeypatch.setattr(commit, "_BEHIND", 2)
+    settings = await _filled(tmp_path)
+    assert await _problems(settings) == {}
+    with sqlite3.connect(tmp_path / "memory.db") as rows:
+        if change == "swap":
+            _swap_tokens(rows)
+        else:
+            rows.execute(change)
+    problems = await _problems(settings)
+    assert "the full text" in problems["search index"]
+    mended = await diagnose(settings, deep=True, mend=True)
+    assert "were removed" in str(mended.findings)
+    assert await _problems(settings) == {}
 
 
 def _verdict(database: Path, pragma: str) -> str:

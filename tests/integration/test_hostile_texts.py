@@ -1,6 +1,7 @@
 """No text stops the server: while one is read, others are answered."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from recollect import Memory
+from recollect.errors import InvalidInput
+from recollect.knowledge.parsing import ParsedText
 from tests.serving import served
 
 # Of processor time, so that a busy machine decides nothing.
@@ -76,3 +80,28 @@ async def test_a_document_of_any_shape_lets_others_be_answered(
                 "/v1/knowledge?wait=true", files={"file": (name, content.encode())}, timeout=120
             )
     assert [it["error"] for it in answer.json()["items"]] == [""]
+
+
+async def test_a_short_document_that_is_read_for_ever_holds_up_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    goes_on = threading.Event()
+
+    def hang(*_: object) -> ParsedText:
+        goes_on.wait(60)
+        raise InvalidInput("it came to an end")
+
+    monkeypatch.setattr("recollect.knowledge.parser.parse_text", hang)
+    monkeypatch.setattr("recollect.knowledge.parser._MAX_INLINE_SECONDS", 0.2)
+    try:
+        async with Memory.open(tmp_path / "memory.db") as memory:
+            began = time.monotonic()
+            # More than threads: each is read elsewhere, where it can be ended.
+            for number in range(4):
+                added = await memory.knowledge.add(
+                    f"# Tea {number}\n\nIt is green.", f"{number}.md"
+                )
+                assert (added.status, added.error) == ("ready", "")
+            assert time.monotonic() - began < 30
+    finally:
+        goes_on.set()

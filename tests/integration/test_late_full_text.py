@@ -11,6 +11,8 @@ from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.sql import commit
+from recollect.backends.sql.deep_check import IndexFault, Sample, index_faults, mend
+from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.scope import Scope
 from recollect.language.analysis import query_terms, term_key
@@ -78,5 +80,27 @@ async def test_a_small_scope_is_in_no_full_text(database_path: Path):
         assert database.read_here(lambda connection: connection.scalar(count)) == 0
         rows = database.read_here(lambda connection: read_scopes(connection, [scope]))
         assert [row.full_text_to for row in rows] == [0]
+    finally:
+        database.close_here()
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_a_full_text_that_is_not_that_of_its_units_is_found_and_made_anew(
+    database_path: Path,
+):
+    async with Memory.open(database_path) as memory:
+        await _move_parcels(memory)
+    database = open_at(database_path)
+
+    def faults() -> list[IndexFault]:
+        return database.read_here(lambda it: [*index_faults(it, Sample(0), lambda *_: None)])
+
+    try:
+        assert faults() == []
+        database.write_here(lambda it: dialect_of(it).clear_tokens(it))
+        (fault,) = faults()
+        assert "the full text" in fault.message
+        database.write_here(lambda it: mend(it, [fault]))
+        assert faults() == []
     finally:
         database.close_here()

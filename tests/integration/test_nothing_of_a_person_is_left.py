@@ -93,6 +93,7 @@ def test_a_search_for_nothing_is_not_told_as_a_proof(
     assert "proves nothing" in told
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_a_forgotten_user_has_no_key_and_no_name_in_the_audit(tmp_path: Path):
     database = tmp_path / "memory.db"
     async with _serving(database) as client:
@@ -128,6 +129,64 @@ async def test_a_forgotten_user_has_no_key_and_no_name_in_the_audit(tmp_path: Pa
     assert left == []
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
+async def test_the_audit_tells_that_several_entries_were_about_one_forgotten_person(
+    tmp_path: Path,
+):
+    async with _serving(tmp_path / "memory.db") as client:
+        admin = (await _key(client, "", name="me", role="admin"))["secret"]
+        anns = await _key(client, admin, name="ann-phone", users=["zebulon"])
+        both = await _key(client, admin, name="family", users=["zebulon", "bob"])
+        for agent in ("cook", "nurse"):
+            own = {"user": "zebulon", "agent": agent}
+            await client.post(
+                "/v1/records", params=own, json={"content": "Likes tea"}, headers=_bearer(admin)
+            )
+        for user in ("zebulon", "bob"):
+            for page in ("records", "sessions"):
+                looked = await client.get(
+                    f"/v1/workspace/{page}", params={"user": user}, headers=_bearer(admin)
+                )
+                assert looked.status_code == 200
+        sealed = await client.post("/v1/audit/seal", json={}, headers=_bearer(admin))
+        assert sealed.json() == {"sealed": 9}
+        gone = await client.post(
+            "/v1/forget?user=zebulon", json={"user": "zebulon"}, headers=_bearer(admin)
+        )
+        assert gone.status_code == 200, gone.text
+        trail = (await client.get("/v1/workspace/audit", headers=_bearer(admin))).json()["items"]
+        keys = (await client.get("/v1/keys", headers=_bearer(admin))).json()["items"]
+        bound = {it["id"]: (it["name"], it["users"]) for it in keys}
+        pseudonym, users = bound[anns["key"]["id"]]
+        assert pseudonym.startswith("forgotten-")
+        assert users == [pseudonym]
+        assert bound[both["key"]["id"]] == ("family", [pseudonym, "bob"])
+        about = [
+            it["action"]
+            for it in trail
+            if pseudonym in (it["payload"].get("user"), it["payload"].get("name"))
+        ]
+        assert sorted(about) == ["create_key", "inspect", "inspect"]
+        saved = [it["scope"]["user"] for it in trail if it["action"] == "remember"]
+        assert [it.rpartition(".")[0] for it in saved] == [pseudonym, pseudonym]
+        assert "zebulon" not in str(trail)
+        verdict = (await client.get("/v1/audit/verify", headers=_bearer(admin))).json()
+        assert (verdict["is_intact"], verdict["erased"]) == (True, 5)
+        # Others may be forgotten later, whom the same entries name.
+        await client.post("/v1/forget?user=bob", json={"user": "bob"}, headers=_bearer(admin))
+        await client.post("/v1/audit/seal", json={}, headers=_bearer(admin))
+        verdict = (await client.get("/v1/audit/verify", headers=_bearer(admin))).json()
+        assert verdict["is_intact"]
+    # What an entry says in place of the name is proved like everything else.
+    with sqlite3.connect(tmp_path / "memory.db") as rows:
+        rows.execute("UPDATE audit SET payload = replace(payload, ?, 'carl')", (pseudonym,))
+    async with Memory.open(tmp_path / "memory.db") as memory:
+        assert {it.what for it in (await memory.audit.verify()).faults} == {
+            "the entry was changed: payload"
+        }
+
+
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_a_copy_that_is_being_sent_lies_in_the_data_folder_for_its_owner_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -155,6 +214,7 @@ async def test_a_copy_that_is_being_sent_lies_in_the_data_folder_for_its_owner_a
     assert [*elsewhere.iterdir()] == []
 
 
+@pytest.mark.sqlite(reason="it looks into the files")
 async def test_a_copy_left_by_a_kill_is_found_by_a_proof_and_removed_at_the_next_start(
     tmp_path: Path,
 ):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -30,6 +31,29 @@ def test_what_the_server_prints_can_be_tried_at_once(tmp_path: Path):
         _, err = server.communicate(timeout=120)
     assert (server.returncode, err) == (0, "")
     assert [hit["id"] for hit in recalled["hits"]] == [record["id"]]
+
+
+def test_the_command_that_it_prints_ends_that_everybody_may_do_everything(tmp_path: Path):
+    place = tmp_path / "my data" / "memory.db"
+    place.parent.mkdir()
+    with Child(
+        [*RECOLLECT, "serve", "--port", "0", "--data", str(place)],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        assert server.stdout is not None
+        told = ""
+        for line in server.stdout:
+            told += line
+            if "from then on it is asked for" in told:
+                break
+        (address,) = set(re.findall(r"http://[\d.:]+\d", told))
+        assert "whoever uses this machine may do everything" in told
+        assert httpx.get(f"{address}/v1/records").status_code == 200
+        command = shlex.split(re.findall(r"`(.+?)`", told)[-1])
+        subprocess.run(command, check=True, capture_output=True)
+        assert httpx.get(f"{address}/v1/records").status_code == 401
+        server.kill()
 
 
 def test_an_address_that_is_no_ascii_is_told_how_to_be_written(tmp_path: Path):

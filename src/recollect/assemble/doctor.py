@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
 
-from recollect.assemble.embedding import check_embedder, embedder_in_use
+from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
 from recollect.assemble.stores import (
     contents_of,
@@ -27,7 +28,14 @@ from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks
 from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.deep_check import index_faults, stored_blobs
+from recollect.backends.sql.deep_check import (
+    IndexFault,
+    Sample,
+    differing_vectors,
+    index_faults,
+    mend,
+    stored_blobs,
+)
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
@@ -37,8 +45,9 @@ from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
+from recollect.domain.job import Progress
 from recollect.domain.stats import Diagnosis, Finding
-from recollect.errors import RecollectError, SettingsError, StorageError
+from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
 from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
     Doctor,
@@ -59,7 +68,9 @@ from recollect.lifecycle.doctor import (
     unusable_settings,
 )
 from recollect.models.language.tiers import Tiers
+from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.runtime import SystemClock
+from recollect.recall.reader import Reader
 from recollect.settings import Settings, settings_file
 from recollect.settings.agents import told_place, with_agents
 from recollect.settings.effects import without_effect
@@ -67,18 +78,37 @@ from recollect.settings.sections import AgentSettings
 
 T = TypeVar("T")
 
+# So many records and turns are embedded again; a thousand short ones take about a second.
+_COMPARED_OWNERS: Final = 2_000
+_COMPARED_AT_ONCE: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Depth:
+    """How to look at everything that is stored."""
+
+    mend: bool
+    progress: Progress
+
+
+def _tell_nobody(_done: int, _total: int) -> None: ...
+
 
 async def make_private(settings: Settings) -> None:
     """Remove everybody else's access to the files of this memory."""
     await asyncio.to_thread(_make_private, settings)
 
 
-async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
+async def diagnose(
+    settings: Settings, *, deep: bool = False, mend: bool = False, progress: Progress | None = None
+) -> Diagnosis:
     """Check every part without changing anything; what cannot be opened becomes a finding.
 
     `deep` also reads everything: texts are compared with the audit log, archived contents with
-    their hashes, and what is searched with what it was made of.
+    their hashes, and what is searched with what it was made of. With `mend`, what is searched and
+    damaged is removed, and made anew by the next process that opens the memory.
     """
+    depth = _Depth(mend=mend, progress=progress or _tell_nobody) if deep else None
     places = Places(
         settings_file=settings_file(),
         changed_settings=settings.changed(),
@@ -94,9 +124,9 @@ async def diagnose(settings: Settings, *, deep: bool = False) -> Diagnosis:
     findings += idle_findings(without_effect(settings))
     findings.append(embedder_finding(tried, embedder_in_use(settings)))
     findings += await _models(settings)
-    findings += await _examine_store(settings, tried, deep=deep)
+    findings += await _examine_store(settings, tried, depth)
     for agent, own in _own_stores(settings):
-        found = await _examine_store(own, tried, deep=deep)
+        found = await _examine_store(own, tried, depth)
         findings += [replace(it, part=f"{agent}: {it.part}") for it in found if _matters(it)]
     findings += await _stranded(settings, rows)
     findings += _unfinished_moves(rows)
@@ -118,16 +148,20 @@ def _matters(finding: Finding) -> bool:
     return finding.part == "database" or finding.verdict != "ok"
 
 
-async def _examine_store(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+async def _examine_store(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     """Return the findings of the store that the settings name."""
     if settings.server_url:
-        return await _examine_server(settings, tried, deep=deep)
+        return await _examine_server(settings, tried, depth)
     if settings.is_journal:
-        return await _examine_journal(settings, tried, deep=deep)
-    return await _examine_file(settings, tried, deep=deep)
+        return await _examine_journal(settings, tried, depth)
+    return await _examine_file(settings, tried, depth)
 
 
-async def _examine_file(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+async def _examine_file(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     """Return the findings of a database file."""
     is_temporary = settings.is_temporary
     try:
@@ -141,13 +175,13 @@ async def _examine_file(settings: Settings, tried: EmbedderCheck, *, deep: bool)
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        return [*findings, *await _look_deep(settings, database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database, depth)]
     finally:
         await database.close()
 
 
 async def _examine_journal(
-    settings: Settings, tried: EmbedderCheck, *, deep: bool
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
 ) -> list[Finding]:
     """Return the findings of a journal, which is replayed for it; nothing is written."""
     if not journal_of(settings.database).exists():
@@ -159,12 +193,14 @@ async def _examine_journal(
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _older(database)
-        return [*findings, *await _look_deep(settings, database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database, depth)]
     finally:
         await database.close()
 
 
-async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: bool) -> list[Finding]:
+async def _examine_server(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     """Return the findings of a database server; nothing is created on it."""
     try:
         database = server_at(settings)
@@ -177,7 +213,7 @@ async def _examine_server(settings: Settings, tried: EmbedderCheck, *, deep: boo
             return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
         await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
-        return [*findings, *await _look_deep(settings, database)] if deep else findings
+        return [*findings, *await _look_deep(settings, database, depth)]
     except StorageError as problem:
         return [unreadable("database", problem)]
     finally:
@@ -234,9 +270,15 @@ async def _older(database: Database) -> list[Finding]:
     return []
 
 
-async def _look_deep(settings: Settings, database: Database) -> list[Finding]:
+async def _look_deep(settings: Settings, database: Database, depth: _Depth | None) -> list[Finding]:
     """Return the findings of reading everything that is stored."""
-    return [await _contents(database), await _files(settings, database), await _index(database)]
+    if depth is None:
+        return []
+    return [
+        await _contents(database),
+        await _files(settings, database),
+        await _index(settings, database, depth),
+    ]
 
 
 async def _files(settings: Settings, database: Database) -> Finding:
@@ -254,12 +296,51 @@ async def _files(settings: Settings, database: Database) -> Finding:
     return files_finding(len(blobs), faults)
 
 
-async def _index(database: Database) -> Finding:
+async def _index(settings: Settings, database: Database, depth: _Depth) -> Finding:
     """Return the finding of comparing what is searched with what it was made of."""
+    sample = Sample(_COMPARED_OWNERS)
     try:
-        return index_finding(await database.read(lambda it: [*index_faults(it)]))
+        faults = await database.read(lambda it: [*index_faults(it, sample, depth.progress)])
+        known = {fault.unit for fault in faults}
+        found, compared = await _compare_vectors(settings, database, sample, depth.progress)
+        faults += [fault for fault in found if fault.unit not in known]
+        mending = [fault for fault in faults if fault.can_be_mended] if depth.mend else []
+        if mending:
+            await database.write(lambda it: mend(it, mending))
     except StorageError as problem:
         return unreadable("search index", problem)
+    return index_finding(
+        [fault.message for fault in faults],
+        compared,
+        can_be_mended=all(fault.can_be_mended for fault in faults),
+        is_mended=len(mending) == len(faults),
+    )
+
+
+async def _compare_vectors(
+    settings: Settings, database: Database, sample: Sample, progress: Progress
+) -> tuple[list[IndexFault], str]:
+    """Make the vectors of a sample again and compare them; return the faults and how many."""
+    try:
+        embedder = wanted_embedder(settings)
+    except NotAvailable:
+        embedder = None
+    if not isinstance(embedder, OnnxEmbedder):
+        # A service is paid for each text.
+        return [], "vectors were not made again, because no local model makes them"
+    reader, count, faults = Reader(embedder, SystemClock()), 0, list[IndexFault]()
+    try:
+        while some := sample.owners[count : count + _COMPARED_AT_ONCE]:
+            made = await reader.filled(some)
+            faults += await database.read(
+                partial(differing_vectors, owners=made, model=reader.model)
+            )
+            count += len(some)
+            progress(count, len(sample.owners))
+    finally:
+        await reader.close()
+    told = f"the vectors of {count:,} of {sample.seen:,} records and turns were made again"
+    return faults, told
 
 
 async def _contents(database: Database) -> Finding:

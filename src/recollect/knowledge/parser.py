@@ -7,8 +7,10 @@ limits; if it dies or is too slow, only that file is not read.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,8 +18,11 @@ from recollect.domain.document import DocumentType
 from recollect.errors import InvalidInput, NotAvailable, RecollectError
 from recollect.knowledge.parsing import BINARY_TYPES, Heading, ParsedText, parse_text
 
-# What is longer may take long, and is read where the time limit can end it.
+# What is longer, or takes longer, is read where the time limit can end it.
 _MAX_INLINE_BYTES: Final = 2**16
+_MAX_INLINE_SECONDS: Final = 2.0
+# A thread cannot be ended: one that hangs holds up nobody but these.
+_INLINE_THREADS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +40,16 @@ class Parser:
         self._limits = limits or ParserLimits()
         self._child: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
+        self._threads = ThreadPoolExecutor(_INLINE_THREADS, "recollect-documents")
 
     async def parse(self, data: bytes, kind: DocumentType, name: str) -> ParsedText:
         """Return the text of a file; raise an error that says why it cannot be read."""
         if kind not in BINARY_TYPES and len(data) <= _MAX_INLINE_BYTES:
-            return await asyncio.to_thread(_read_here, data, kind, name)
+            with contextlib.suppress(TimeoutError):
+                return await asyncio.wait_for(
+                    asyncio.wrap_future(self._threads.submit(_read_here, data, kind, name)),
+                    _MAX_INLINE_SECONDS,
+                )
         async with self._turn:
             answer = await self._ask(data, kind, name)
         if "error" in answer:
@@ -53,7 +63,11 @@ class Parser:
         )
 
     async def close(self) -> None:
-        """Stop the child process, if there is one."""
+        """Stop the threads and the child process, if there is one."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await self._stop()
+
+    async def _stop(self) -> None:
         child, self._child = self._child, None
         if child is not None and child.returncode is None:
             child.kill()
@@ -64,21 +78,21 @@ class Parser:
             async with asyncio.timeout(self._limits.seconds):
                 return await self._answer(data, kind)
         except TimeoutError:
-            await self.close()
+            await self._stop()
             raise InvalidInput(
                 f"{name} took more than {self._limits.seconds:g} seconds to be read",
                 code="document_too_slow",
                 hint="Split the file, or save it as another type.",
             ) from None
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
-            await self.close()
+            await self._stop()
             raise InvalidInput(
                 f"{name} made its reader crash; it was not added",
                 code="unreadable_document",
                 hint="Save it as another type.",
             ) from None
         except asyncio.CancelledError:
-            await self.close()
+            await self._stop()
             raise
 
     async def _answer(self, data: bytes, kind: DocumentType) -> dict[str, Any]:

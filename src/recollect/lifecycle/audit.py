@@ -28,7 +28,7 @@ from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.ports.audit import Anchor, AuditLog, Sealed
+from recollect.ports.audit import Anchor, AuditLog, Erasures, Sealed
 
 if TYPE_CHECKING:
     from recollect.domain.injection import Replay
@@ -134,16 +134,17 @@ class Verifier:
 
         Stored records and turns are compared with the digests of their entries.
         """
-        head, erased, faults = first_head(org, workspace), list[Sealed](), list[AuditFault]()
+        head, faults = first_head(org, workspace), list[AuditFault]()
+        altered: list[tuple[ChainLink, SealableEntry]] = []
         links = 0
         # Read first: entries sealed meanwhile only make the chain longer.
         anchor = await asyncio.to_thread(self._anchor.known, org, workspace)
         while page := await self._audit.chain(org, workspace, after=head.seq, limit=_PAGE_ENTRIES):
             for sealed in page:
                 faults += _faults(head, sealed)
-                if sealed.entry is not None and sealed.entry.is_erased:
-                    erased.append(sealed)
-                link = sealed.link
+                link, entry = sealed.link, sealed.entry
+                if entry is not None and (entry.is_erased or _changed(link, entry)):
+                    altered.append((link, entry))
                 head = ChainHead(org=org, workspace=workspace, seq=link.seq, hash=link.hash)
                 if anchor is not None and anchor.seq == head.seq and anchor.hash != head.hash:
                     faults.append(_fault(link, "the chain was rewritten up to here"))
@@ -159,13 +160,14 @@ class Verifier:
             for fault in compared.faults
         ]
         # Read last: a forgetting that ran meanwhile has left its mark by now.
-        faults += _without_mark(erased, await self._audit.erasures(org, workspace))
+        marks = await self._audit.erasures(org, workspace)
+        faults += _unexplained(altered, marks)
         return AuditVerdict(
             org=org,
             workspace=workspace,
             sealed=links,
             unsealed=await self._audit.unsealed(org, workspace),
-            erased=len(erased),
+            erased=sum(it.is_erased or it.id in marks.renamed for _, it in altered),
             head=head.hash,
             faults=tuple(faults),
             proved=compared.same,
@@ -188,33 +190,37 @@ def _faults(before: ChainHead, sealed: Sealed) -> Iterator[AuditFault]:
         yield _fault(link, "the link is not the one that was sealed here")
     if entry is None:
         yield _fault(link, "the entry is gone")
-    elif changed := _changed(link, entry):
-        yield _fault(link, f"the entry was changed: {', '.join(changed)}")
 
 
-def _changed(link: ChainLink, entry: SealableEntry) -> list[str]:
+def _changed(
+    link: ChainLink, entry: SealableEntry, renamed: tuple[str, str] | None = None
+) -> list[str]:
+    """Return what of an entry is not as it was sealed, or as the forgetting of a person left it."""
+    actor, mac = renamed or (link.actor, link.mac)
     compared = {
         "seq": link.seq == entry.seq,
         "at": link.at == entry.at,
         "action": link.action == entry.action,
         "target": link.target == entry.target,
         # The key of their hashes is erased together with them.
-        "actor": not entry.actor if entry.is_erased else link.actor == entry.pseudonym,
-        "payload": not entry.payload if entry.is_erased else link.mac == entry.mac,
+        "actor": not entry.actor if entry.is_erased else actor == entry.pseudonym,
+        "payload": not entry.payload if entry.is_erased else mac == entry.mac,
     }
     return [name for name, is_same in compared.items() if not is_same]
 
 
-def _without_mark(
-    erased: Sequence[Sealed], marks: Sequence[tuple[int, int]]
+def _unexplained(
+    altered: Sequence[tuple[ChainLink, SealableEntry]], marks: Erasures
 ) -> Iterator[AuditFault]:
-    """Yield the emptied entries that no forgetting erased."""
-    for sealed in erased:
-        entry = sealed.link.entry
-        # An entry is erased only once, so the ranges of the marks do not overlap.
-        place = bisect_right(marks, entry, key=itemgetter(0))
-        if place == 0 or marks[place - 1][1] < entry:
-            yield _fault(sealed.link, "the entry was emptied without a forgetting")
+    """Yield the faults of entries that no forgetting left as they are now."""
+    for link, entry in altered:
+        if changed := _changed(link, entry, marks.renamed.get(entry.id)):
+            yield _fault(link, f"the entry was changed: {', '.join(changed)}")
+        if entry.is_erased:
+            # An entry is blanked only once, so the ranges do not overlap.
+            place = bisect_right(marks.blanked, entry.id, key=itemgetter(0))
+            if place == 0 or marks.blanked[place - 1][1] < entry.id:
+                yield _fault(link, "the entry was emptied without a forgetting")
 
 
 def _cut_off(anchor: ChainHead, head: ChainHead) -> AuditFault:

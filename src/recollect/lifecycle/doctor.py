@@ -218,18 +218,25 @@ def files_finding(count: int, faults: Sequence[str]) -> Finding:
     )
 
 
-def index_finding(faults: Sequence[str]) -> Finding:
+def index_finding(
+    faults: Sequence[str], compared: str, *, can_be_mended: bool, is_mended: bool
+) -> Finding:
     """Return the finding of comparing what is searched with what it was made of."""
+    if not faults:
+        sound = f"what is searched follows from what is stored; {compared}"
+        return Finding(part="search index", message=sound, figures={"faults": []})
+    if is_mended:
+        hint = "`recollect reindex` makes them anew; so does any process that opens the memory."
+    elif can_be_mended:
+        hint = "`recollect doctor --deep --fix` removes them, `recollect reindex` makes them anew."
+    else:
+        hint = "Damaged pages need the last good copy (`recollect restore`)."
+    what = "were removed" if is_mended else "parts are damaged"
     return Finding(
         part="search index",
-        verdict="problem" if faults else "ok",
-        message=_listed(f"{len(faults):,} parts are damaged", faults)
-        if faults
-        else "what is searched follows from what is stored",
-        hint="`recollect export --all-scopes` and `recollect import` into a new database make it "
-        "anew; damaged pages need the last good copy (`recollect restore`)."
-        if faults
-        else "",
+        verdict="warning" if is_mended else "problem",
+        message=_listed(f"{len(faults):,} {what}", faults) + f"; {compared}",
+        hint=hint,
         figures={"faults": list(faults)},
     )
 

@@ -29,7 +29,7 @@ from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.model_folder import read_calibration
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, WordRows
 from recollect.models.onnx_model import Session, Tokenizer, open_session
-from recollect.models.sealed_folder import SEAL, package_folder, read_sealed
+from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
 from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
 from recollect.ports.reader import Reading
@@ -54,7 +54,7 @@ _HOW_TO_GET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedFiles:
-    """The verified files of the data package, and the word vectors that its models share."""
+    """The files of the data package, and the word vectors that its models share."""
 
     files: Mapping[str, bytes]
     words: WordRows
@@ -142,11 +142,11 @@ class LocalModel:
 
     def _read(self) -> SharedFiles:
         folder = self.where()
-        files = None if folder is None else read_sealed(folder)
-        if files is None:
+        if folder is None:
             raise ModelDamaged(f"{NAME} is not complete", hint=_HOW_TO_GET)
+        files = SealedFiles(folder)
         try:
-            rows, scales = (_array(files.pop(name)) for name in (_WORDS, _SCALES))
+            rows, scales = (_array(files[name]) for name in (_WORDS, _SCALES))
             tokenizer = Tokenizer(files[TOKENIZER], _LONGEST)
         except KeyError as problem:
             raise ModelDamaged(f"{folder} lacks {problem}", hint=_HOW_TO_GET) from None

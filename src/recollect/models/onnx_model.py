@@ -68,6 +68,8 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
         )
     except session_errors() as problem:
         raise ModelDamaged(f"The model cannot be opened: {first_line(problem)}") from None
+    # The library holds the file for a change of providers, of which there is only one.
+    session._model_bytes = None
     return session
 
 

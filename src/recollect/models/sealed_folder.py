@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -22,29 +22,51 @@ def is_sealed(folder: Path) -> bool:
     return (folder / SEAL).is_file()
 
 
-def read_sealed(folder: Path) -> dict[str, bytes] | None:
-    """Return the files by name; None if there is no such folder; raise if one is damaged."""
-    try:
-        seal: Any = json.loads((folder / SEAL).read_bytes())
-        files = {name: (folder / name).read_bytes() for name in cast("dict[str, str]", seal)}
-    except (FileNotFoundError, NotADirectoryError) as problem:
-        if is_sealed(folder):
-            raise ModelDamaged(f"{folder} lacks {Path(str(problem.filename)).name}") from None
-        return None
-    except (OSError, ValueError, TypeError) as problem:
-        raise ModelDamaged(f"{folder} cannot be read: {problem}") from None
-    for name, data in files.items():
-        if sha256(data) != seal[name]:
-            raise ModelDamaged(f"{folder / name} is damaged (its sha256 is not the recorded one)")
-    return files
+class SealedFiles(Mapping[str, bytes]):
+    """The files of a sealed folder by name, each read and verified when it is wanted.
+
+    None is held: a model of which a session was opened is in memory already.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            seal: Any = json.loads((folder / SEAL).read_bytes())
+            self._seal = dict(cast("dict[str, str]", seal))
+        except (OSError, ValueError, TypeError) as problem:
+            raise ModelDamaged(f"{folder} cannot be read: {problem}") from None
+
+    def __getitem__(self, name: str) -> bytes:
+        expected, file = self._seal[name], self._folder / name
+        try:
+            data = file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            raise ModelDamaged(f"{self._folder} lacks {name}") from None
+        except OSError as problem:
+            raise ModelDamaged(f"{self._folder} cannot be read: {problem}") from None
+        if sha256(data) != expected:
+            raise ModelDamaged(f"{file} is damaged (its sha256 is not the recorded one)")
+        return data
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._seal
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._seal)
+
+    def __len__(self) -> int:
+        return len(self._seal)
 
 
 def is_whole(folder: Path) -> bool:
     """Return whether the folder exists with every file intact."""
     try:
-        return read_sealed(folder) is not None
+        files = SealedFiles(folder)
+        for name in files:
+            files[name]
     except ModelDamaged:
         return False
+    return True
 
 
 def write_sealed(folder: Path, files: Mapping[str, bytes]) -> None:

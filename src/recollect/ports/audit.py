@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,6 +32,16 @@ class SealedBatch:
 
     count: int
     heads: tuple[ChainHead, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasures:
+    """What forgetting did to entries: some were blanked, in others a person got a pseudonym."""
+
+    blanked: tuple[tuple[int, int], ...]
+    """Rising ranges, as first and last numbers."""
+    renamed: Mapping[int, tuple[str, str]]
+    """The keyed hashes of actor and payload that entries have since, by their numbers."""
 
 
 class AuditLog(Protocol):
@@ -83,8 +93,8 @@ class AuditLog(Protocol):
         """Return every organisation and workspace."""
         ...
 
-    async def erasures(self, org: str, workspace: str) -> list[tuple[int, int]]:
-        """Return the ranges of entries erased by forgetting, as first and last numbers."""
+    async def erasures(self, org: str, workspace: str) -> Erasures:
+        """Return what forgetting did to the entries of a workspace."""
         ...
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.models.faults import ModelDamaged
-from recollect.models.sealed_folder import is_whole, read_sealed, write_sealed
+from recollect.models.sealed_folder import SealedFiles, is_whole, write_sealed
 
 FILES = {"model.onnx": b"weights" * 1000, "tokenizer.json": b"{}"}
 
@@ -17,11 +17,11 @@ FILES = {"model.onnx": b"weights" * 1000, "tokenizer.json": b"{}"}
 def test_what_is_written_is_read_again(tmp_path: Path):
     write_sealed(tmp_path / "deep" / "model", FILES)
 
-    assert read_sealed(tmp_path / "deep" / "model") == FILES
+    assert dict(SealedFiles(tmp_path / "deep" / "model")) == FILES
 
 
-def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path):
-    assert read_sealed(tmp_path / "model") is None
+def test_a_folder_that_is_not_there_is_not_whole(tmp_path: Path):
+    assert not is_whole(tmp_path / "model")
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
@@ -32,7 +32,7 @@ def test_one_changed_byte_is_found_and_the_file_is_named(tmp_path: Path, name: s
     (tmp_path / "model" / name).write_bytes(data)
 
     with pytest.raises(ModelDamaged, match=name):
-        read_sealed(tmp_path / "model")
+        dict(SealedFiles(tmp_path / "model"))
 
 
 def test_a_missing_file_is_named(tmp_path: Path):
@@ -40,7 +40,7 @@ def test_a_missing_file_is_named(tmp_path: Path):
     (tmp_path / "model" / "model.onnx").unlink()
 
     with pytest.raises(ModelDamaged, match=r"lacks model\.onnx"):
-        read_sealed(tmp_path / "model")
+        dict(SealedFiles(tmp_path / "model"))
 
 
 @pytest.mark.parametrize("seal", [b"", b"not json", b"[1]", b"\xff", b'{"model.onnx": 1}'])
@@ -49,7 +49,7 @@ def test_a_damaged_seal_is_an_error_of_ours(tmp_path: Path, seal: bytes):
     (tmp_path / "model" / "sha256.json").write_bytes(seal)
 
     with pytest.raises(ModelDamaged):
-        read_sealed(tmp_path / "model")
+        dict(SealedFiles(tmp_path / "model"))
 
 
 def test_writing_again_mends_a_damaged_folder_and_leaves_nothing_else(tmp_path: Path):
@@ -58,7 +58,7 @@ def test_writing_again_mends_a_damaged_folder_and_leaves_nothing_else(tmp_path: 
 
     write_sealed(tmp_path / "model", FILES)
 
-    assert read_sealed(tmp_path / "model") == FILES
+    assert dict(SealedFiles(tmp_path / "model")) == FILES
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
@@ -18,9 +18,10 @@ from recollect.backends.sql import schema, statements
 from recollect.backends.sql.digests import Digests, digests_without, merge_digests
 from recollect.backends.sql.forget_ledger import begun_since
 from recollect.backends.sql.portable import holds
+from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, scope_key
 from recollect.backends.sql.scopes import lock_or_make_scope
-from recollect.domain.audit import APPROVE, ERASE, KEEP, MOVE_IN, NewAuditEntry
+from recollect.domain.audit import APPROVE, ERASE, KEEP, MOVE_IN, NewAuditEntry, SealableEntry
 from recollect.domain.change import ChangeSet, Feedback
 from recollect.domain.record import Record, Status
 from recollect.domain.relation import Link
@@ -41,6 +42,13 @@ _BLANK: Final = (
     update(schema.audit)
     .where(_AUDIT.id == bindparam("erased_id"))
     .values(actor="", payload="", salt="")
+)
+_REWRITE: Final = PreparedStatement(
+    update(schema.audit)
+    .where(_AUDIT.id == bindparam("erased_id"))
+    .values(
+        actor=bindparam("new_actor"), payload=bindparam("new_payload"), salt=bindparam("new_salt")
+    )
 )
 # One spelling for one value: the hash of a payload is taken of this text.
 _canonical: Final = json.JSONEncoder(
@@ -88,14 +96,12 @@ def erase_audit_of(
     scope_ids: Collection[int],
     *,
     naming: Collection[str] | None = None,
-    only_people: bool = False,
     forget_id: str,
     now: int,
 ) -> int:
     """Blank who did what in entries of these scopes; with `naming` only of those that name one.
 
-    With `only_people` the names are of people: a tag or a session may be called the same. The
-    chain still verifies: an entry of its own says which were erased, and tells nothing else.
+    The chain still verifies: an entry of its own says which were erased, and tells nothing else.
     Returns how many were erased.
     """
     wanted = None if naming is None else frozenset(naming)
@@ -104,21 +110,107 @@ def erase_audit_of(
         ids: list[int] = []
         staying: Digests = {}
         for row in _told_in(connection, scope_id, wanted):
-            named = _people_in(row) if only_people else _named(row)
-            if wanted is None or not wanted.isdisjoint(named):
+            if wanted is None or not wanted.isdisjoint(_named(row)):
                 ids.append(row["id"])
                 if wanted is not None:
                     merge_digests(staying, digests_without(json.loads(row["payload"]), wanted))
         if ids:
-            connection.execute(_BLANK, [{"erased_id": it} for it in ids])
+            _blank(connection, ids)
             mark = _values(scope_id, now, _ERASER, ERASE, forget_id, {"entries": _runs(ids)})
             statements.INSERT_AUDIT.run(connection, [mark])
-        if staying:
-            # What was stored together with it and stays is proved as before.
-            again = _values(scope_id, now, _ERASER, KEEP, forget_id, {"digests": staying})
-            statements.INSERT_AUDIT.run(connection, [again])
+        _keep_digests(connection, scope_id, staying, forget_id, now)
         erased += len(ids)
     return erased
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pseudonym:
+    """What stands for a forgotten person in the entries that stay."""
+
+    name: str
+    user: str
+    """The person's id."""
+    actors: Mapping[str, str]
+    """What stands for whom: `ann` and whatever the person came in with (`key:ann-phone`)."""
+    keys: Mapping[str, str]
+    """The names of the person's keys, by their ids."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return everything by which an entry can name the person."""
+        return frozenset({*self.actors, *self.keys})
+
+    def renamed(self, entry: SealableEntry) -> SealableEntry:
+        """Return an entry with the pseudonym, under a new key and without stated reasons."""
+        payload = json.loads(entry.payload)
+        payload.pop("reasons", None)
+        if payload.get("user") == self.user:
+            payload["user"] = self.name
+        if self.user in payload.get("users", ()):
+            payload["users"] = [self.name if it == self.user else it for it in payload["users"]]
+        if entry.target in self.keys and payload.get("name") == self.keys[entry.target]:
+            payload["name"] = self.name
+        actor = self.actors.get(entry.actor, entry.actor)
+        return replace(entry, actor=actor, payload=_canonical(payload), salt=_new_salt())
+
+    def is_in(self, entry: SealableEntry) -> bool:
+        """Return whether an entry names the person, be it within a longer text."""
+        name = rf"(?<![A-Za-z0-9_]){re.escape(_canonical(self.user)[1:-1])}(?![A-Za-z0-9_])"
+        return re.search(name, f"{entry.actor} {entry.payload}") is not None
+
+
+def rename_in_audit(
+    connection: Connection,
+    scope_ids: Collection[int],
+    person: Pseudonym,
+    *,
+    only_people: bool,
+    forget_id: str,
+    now: int,
+) -> int:
+    """Put a pseudonym in the place of a person in entries of these scopes; return in how many.
+
+    With `only_people`, entries count that tell of people under these names: a tag or a session may
+    be called the same. The entry that tells of it has their new hashes, by which the chain still
+    verifies. An entry that names the person elsewhere too is blanked.
+    """
+    count = 0
+    for scope_id in scope_ids:
+        renamed: dict[str, list[str]] = {}
+        blanked: list[int] = []
+        staying: Digests = {}
+        for row in _told_in(connection, scope_id, person.names):
+            if person.names.isdisjoint(_people_in(row) if only_people else _named(row)):
+                continue
+            entry = person.renamed(sealable_from(row))
+            if person.is_in(entry):
+                blanked.append(entry.id)
+                merge_digests(staying, json.loads(entry.payload).get("digests", {}))
+            else:
+                _REWRITE.run(connection, [_rewritten(entry)])
+                renamed[str(entry.id)] = [entry.pseudonym, entry.mac]
+        if renamed or blanked:
+            _blank(connection, blanked)
+            told = {"entries": _runs(blanked), "renamed": renamed}
+            mark = _values(scope_id, now, _ERASER, ERASE, forget_id, told)
+            statements.INSERT_AUDIT.run(connection, [mark])
+        _keep_digests(connection, scope_id, staying, forget_id, now)
+        count += len(renamed) + len(blanked)
+    return count
+
+
+def _blank(connection: Connection, ids: Sequence[int]) -> None:
+    if ids:
+        connection.execute(_BLANK, [{"erased_id": it} for it in ids])
+
+
+def _keep_digests(
+    connection: Connection, scope_id: int, staying: Digests, forget_id: str, now: int
+) -> None:
+    """Go on proving what was stored together with something that went."""
+    if staying:
+        again = _values(scope_id, now, _ERASER, KEEP, forget_id, {"digests": staying})
+        statements.INSERT_AUDIT.run(connection, [again])
 
 
 def _is_forgotten(connection: Connection, entry: NewAuditEntry) -> bool:
@@ -159,8 +251,36 @@ def _values(
         "new_action": action,
         "new_target": target,
         "new_payload": _canonical(payload),
-        "new_salt": os.urandom(_SALT_BYTES).hex(),
+        "new_salt": _new_salt(),
     }
+
+
+def _new_salt() -> str:
+    return os.urandom(_SALT_BYTES).hex()
+
+
+def _rewritten(entry: SealableEntry) -> dict[str, Any]:
+    return {
+        "erased_id": entry.id,
+        "new_actor": entry.actor,
+        "new_payload": entry.payload,
+        "new_salt": entry.salt,
+    }
+
+
+def sealable_from(row: Row) -> SealableEntry:
+    """Return a stored entry, by its row."""
+    return SealableEntry(
+        id=row["id"],
+        scope_number=row["scope_id"],
+        at=row["at"],
+        actor=str(row["actor"]),
+        action=row["action"],
+        target=row["target"],
+        payload=str(row["payload"]),
+        salt=str(row["salt"]),
+        seq=row["seq"],
+    )
 
 
 def _scope_number(connection: Connection, scope: Scope) -> int:
@@ -173,7 +293,7 @@ def _told_in(
 ) -> Iterator[Row]:
     """Yield a scope's entries that are not blanked yet and may name one of these."""
     page = (
-        select(_AUDIT.id, _AUDIT.actor, _AUDIT.target, _AUDIT.payload)
+        select(schema.audit)
         .where(_AUDIT.scope_id == scope_id, _AUDIT.salt != "", _AUDIT.action != ERASE)
         .order_by(_AUDIT.id)
         .limit(_PAGE_ENTRIES)

@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import digests, schema
+from recollect.backends.sql.audit_entries import sealable_from
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
@@ -45,7 +46,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.sharing import Party
 from recollect.domain.times import from_micros
 from recollect.errors import StorageError
-from recollect.ports.audit import Sealed, SealedBatch
+from recollect.ports.audit import Erasures, Sealed, SealedBatch
 
 _AUDIT: Final = schema.audit.c
 _CHAIN: Final = schema.audit_chain.c
@@ -127,7 +128,7 @@ class SqlAudit:
             found = [_link_from(row) for row in rows_of(connection, links)]
             entries = _AUDIT.id.in_([link.entry for link in found])
             stored = {
-                row["id"]: _sealable_from(row)
+                row["id"]: sealable_from(row)
                 for row in rows_of(connection, select(schema.audit).where(entries))
             }
             return [Sealed(link=link, entry=stored.get(link.entry)) for link in found]
@@ -145,7 +146,7 @@ class SqlAudit:
             .limit(limit)
         )
         return await self._database.read(
-            lambda connection: [_sealable_from(row) for row in rows_of(connection, statement)]
+            lambda connection: [sealable_from(row) for row in rows_of(connection, statement)]
         )
 
     async def compare(self, org: str, workspace: str) -> ComparedContents:
@@ -156,16 +157,27 @@ class SqlAudit:
         found = await self._database.read(lambda connection: connection.execute(every).all())
         return [(row.org, row.workspace) for row in found]
 
-    async def erasures(self, org: str, workspace: str) -> list[tuple[int, int]]:
+    async def erasures(self, org: str, workspace: str) -> Erasures:
         statement = (
             select(_AUDIT.payload)
             .select_from(schema.audit.join(schema.scopes))
             .where(_AUDIT.action == ERASE, *_of(org, workspace))
+            .order_by(_AUDIT.id)
         )
 
-        def read(connection: Connection) -> list[tuple[int, int]]:
-            marks = connection.scalars(statement).all()
-            return sorted(run for it in marks for run in _runs_in(it))
+        def read(connection: Connection) -> Erasures:
+            marks = [_payload(it) for it in connection.scalars(statement)]
+            return Erasures(
+                blanked=tuple(
+                    sorted((first, last) for it in marks for first, last in it.get("entries", ()))
+                ),
+                # An entry may name several people who are forgotten one after the other.
+                renamed={
+                    int(entry): (actor, mac)
+                    for it in marks
+                    for entry, (actor, mac) in it.get("renamed", {}).items()
+                },
+            )
 
         return await self._database.read(read)
 
@@ -199,7 +211,7 @@ def _seal(connection: Connection, limit: int) -> SealedBatch:
     )
     rows = rows_of(connection, statement)
     heads = tuple(
-        _seal_behind(connection, _head(connection, org, workspace), map(_sealable_from, group))
+        _seal_behind(connection, _head(connection, org, workspace), map(sealable_from, group))
         for (org, workspace), group in groupby(rows, key=itemgetter("org", "workspace"))
     )
     return SealedBatch(count=len(rows), heads=heads)
@@ -258,11 +270,6 @@ def _payload(text: str) -> dict[str, Any]:
         return {"unreadable": text}
 
 
-def _runs_in(mark: str) -> list[tuple[int, int]]:
-    """First and last numbers of the entries that a mark lists."""
-    return [(first, last) for first, last in _payload(mark).get("entries", ())]
-
-
 def _entry_from(row: Row, scope: Scope) -> AuditEntry:
     is_erased = not row["salt"]
     return AuditEntry(
@@ -275,20 +282,6 @@ def _entry_from(row: Row, scope: Scope) -> AuditEntry:
         payload={} if is_erased else _payload(row["payload"]),
         seq=row["seq"],
         is_erased=is_erased,
-    )
-
-
-def _sealable_from(row: Row) -> SealableEntry:
-    return SealableEntry(
-        id=row["id"],
-        scope_number=row["scope_id"],
-        at=row["at"],
-        actor=str(row["actor"]),
-        action=row["action"],
-        target=row["target"],
-        payload=str(row["payload"]),
-        salt=str(row["salt"]),
-        seq=row["seq"],
     )
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, 
 
 from recollect.backends.sql import forget_ledger, schema
 from recollect.backends.sql.agent_copy import copies_left
-from recollect.backends.sql.audit_entries import erase_audit_of
+from recollect.backends.sql.audit_entries import Pseudonym, erase_audit_of, rename_in_audit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.erasure_files import overwrite, rewrite
@@ -46,8 +46,8 @@ from recollect.ports.runtime import Clock
 # scope that stays, what goes is moved into a scope without names. From then on nothing of it can be
 # seen, and the batches that erase it need to know nothing but the numbers of those scopes.
 
-# Whoever did something in the name of a forgotten person.
-_NOBODY: Final = "forgotten"
+# How the pseudonym of a forgotten person begins.
+_NOBODY: Final = "forgotten-"
 _PARTS: Final = re.compile(r"[/:|]")
 # How somebody may have come in; `server.identity` names them.
 _MEANS: Final = ("key", "cookie", "token")
@@ -77,19 +77,20 @@ def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Hi
         lock_scopes(connection, (*found.whole, *found.parts, *found.related, *found.shared))
         found = find(connection, target)
     counts: Counter[str] = Counter()
-    names: frozenset[str] = frozenset()
+    counts["audit"] += _erase_audit(connection, found, forget_id, now)
+    pseudonym = None
     if target.person is not None:
-        revoked = _revoke_keys(connection, target.person, now)
-        counts["keys"] += len(revoked)
-        names = _acting_as(target.person.name, revoked)
-    counts["audit"] += _erase_audit(connection, target, found, names, forget_id, now)
+        pseudonym = _pseudonymise_keys(connection, target.person, forget_id, now)
+        counts["keys"] += len(pseudonym.keys)
+        counts["names"] += _rename_actors(connection, pseudonym, found.shared)
+        counts["audit"] += _rename_in_audit(
+            connection, target.person, pseudonym, found, forget_id, now
+        )
     counts["jobs"] += _drop_jobs(connection, target, found)
     counts["requests"] += _blank_requests(connection, found)
-    if target.person is not None:
-        counts["names"] += _blank_names(connection, names, found.shared)
     _keep_stone(connection, found, forget_id, now)
     made = tuple(_move(connection, scope_id, part) for scope_id, part in found.parts.items())
-    _rename(connection, found.whole)
+    _rename(connection, found.whole, None if pseudonym is None else pseudonym.name)
     return HiddenTarget(
         renamed=found.whole,
         made=made,
@@ -99,11 +100,12 @@ def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Hi
     )
 
 
-def _rename(connection: Connection, scopes: Sequence[int]) -> None:
+def _rename(connection: Connection, scopes: Sequence[int], pseudonym: str | None) -> None:
     """Take the names of scopes away; their keys then belong to nobody."""
     table = schema.scopes
     for scope_id in scopes:
-        nameless = {"agent": FORGOTTEN_AGENT, "user": secrets.token_hex(16)}
+        nobody = secrets.token_hex(16) if pseudonym is None else f"{pseudonym}.{scope_id}"
+        nameless = {"agent": FORGOTTEN_AGENT, "user": nobody}
         connection.execute(update(table).where(table.c.id == scope_id).values(nameless))
     if scopes:
         dialect_of(connection).raise_generation(connection)
@@ -170,35 +172,35 @@ def _list_changes(connection: Connection, scope_id: int, version: int, part: Par
         connection.execute(update(schema.scopes).where(its).values(version=version))
 
 
-def _revoke_keys(connection: Connection, person: Person, now: int) -> list[tuple[str, str]]:
-    """Revoke a person's keys, take the person off every key; return the former's ids and names.
+def _pseudonymise_keys(
+    connection: Connection, person: Person, forget_id: str, now: int
+) -> Pseudonym:
+    """Revoke a person's keys and put a pseudonym in the place of the person in every key.
 
-    One that others have too goes on for them.
+    One that others have too goes on for them. The pseudonym comes from the forgetting, so that a
+    copy of the database to which it is applied again has the same.
     """
-    table, revoked = schema.keys, list[tuple[str, str]]()
+    table, revoked = schema.keys, dict[str, str]()
+    pseudonym = f"{_NOBODY}{forget_id.rpartition('_')[2].lower()}"
     here = f"{person.org}/{person.workspace}"
     for row in rows_of(connection, select(table).where(holds(table.c.users, person.name))):
         users, workspaces = json.loads(row["users"]), json.loads(row["workspaces"])
         if person.name not in users or (workspaces and here not in workspaces):
             continue
-        nobody = f"{_NOBODY}-{secrets.token_hex(4)}"
         values: dict[str, Any] = {
-            "users": to_json([nobody if it == person.name else it for it in users])
+            "users": to_json([pseudonym if it == person.name else it for it in users])
         }
         if users == [person.name]:
-            revoked.append((row["id"], row["name"]))
-            values |= {"name": nobody, "revoked_at": row["revoked_at"] or now}
+            revoked[row["id"]] = row["name"]
+            values |= {"name": pseudonym, "revoked_at": row["revoked_at"] or now}
             signed_in = schema.sign_ins
             connection.execute(delete(signed_in).where(signed_in.c.key_id == row["id"]))
         connection.execute(update(table).where(table.c.id == row["id"]).values(values))
-    return revoked
-
-
-def _acting_as(user: str, keys: Sequence[tuple[str, str]]) -> frozenset[str]:
-    """Return the names under which somebody has acted, as a user and by keys and tokens."""
-    names = (user, *(name for _, name in keys))
-    by_means = (f"{means}:{name}" for means in _MEANS for name in names)
-    return frozenset({user, *by_means, *(key_id for key_id, _ in keys)})
+    actors = {person.name: pseudonym}
+    for means in _MEANS:
+        for name in (person.name, *revoked.values()):
+            actors[f"{means}:{name}"] = f"{means}:{pseudonym}"
+    return Pseudonym(name=pseudonym, user=person.name, actors=actors, keys=revoked)
 
 
 def _scopes_around(connection: Connection, person: Person, found: Found) -> list[int]:
@@ -210,32 +212,31 @@ def _scopes_around(connection: Connection, person: Person, found: Found) -> list
     return sorted(around - {*found.whole, *found.shared})
 
 
-def _erase_audit(
+def _rename_in_audit(
     connection: Connection,
-    target: Target,
+    person: Person,
+    pseudonym: Pseudonym,
     found: Found,
-    acting: Collection[str],
     forget_id: str,
     now: int,
 ) -> int:
-    """Blank audit entries: all of whole scopes, elsewhere those that name the target."""
+    """Put the pseudonym of a person into the audit entries of scopes that stay."""
+    around = _scopes_around(connection, person, found)
+    return sum(
+        rename_in_audit(
+            connection, scopes, pseudonym, only_people=only_people, forget_id=forget_id, now=now
+        )
+        for scopes, only_people in ((found.shared, False), (around, True))
+    )
+
+
+def _erase_audit(connection: Connection, found: Found, forget_id: str, now: int) -> int:
+    """Blank audit entries: all of whole scopes, elsewhere those that name what goes."""
     erased = erase_audit_of(connection, found.whole, forget_id=forget_id, now=now)
     names = found.ids | {it for part in found.parts.values() for it in part.sessions}
     if names:
         erased += erase_audit_of(
             connection, found.related, naming=names, forget_id=forget_id, now=now
-        )
-    if target.person is not None:
-        erased += erase_audit_of(
-            connection, found.shared, naming=acting, forget_id=forget_id, now=now
-        )
-        erased += erase_audit_of(
-            connection,
-            _scopes_around(connection, target.person, found),
-            naming=acting,
-            only_people=True,
-            forget_id=forget_id,
-            now=now,
         )
     return erased
 
@@ -306,28 +307,29 @@ def _blank_requests(connection: Connection, found: Found) -> int:
     return len(about)
 
 
-def _blank_names(connection: Connection, names: Collection[str], scopes: Sequence[int]) -> int:
-    """Take a person's names off what everybody shares and stays."""
-    blanked = 0
+def _rename_actors(connection: Connection, pseudonym: Pseudonym, scopes: Sequence[int]) -> int:
+    """Put a pseudonym in the place of a person in what everybody shares and stays."""
+    renamed = 0
     for table, column in (
         (schema.records, "changed_by"),
         (schema.conflicts, "resolved_by"),
         (schema.proposals, "proposer"),
         (schema.proposals, "decided_by"),
     ):
-        theirs = and_(table.c.scope_id.in_(scopes), table.c[column].in_(names))
-        nameless: dict[str, Any] = {column: _NOBODY}
-        blanked += connection.execute(update(table).where(theirs).values(nameless)).rowcount
+        for actor, name in pseudonym.actors.items():
+            theirs = and_(table.c.scope_id.in_(scopes), table.c[column] == actor)
+            values: dict[str, Any] = {column: name}
+            renamed += connection.execute(update(table).where(theirs).values(values)).rowcount
     versions = schema.versions.c
     past = select(schema.versions).where(versions.scope_id.in_(scopes))
     for row in rows_of(connection, past):
         body = json.loads(row["body"])
-        if body["changed_by"] in names:
+        if (name := pseudonym.actors.get(body["changed_by"])) is not None:
             its = (versions.record_id == row["record_id"], versions.version == row["version"])
-            nameless = {"body": to_json({**body, "changed_by": _NOBODY})}
-            connection.execute(update(schema.versions).where(*its).values(nameless))
-            blanked += 1
-    return blanked
+            values = {"body": to_json({**body, "changed_by": name})}
+            connection.execute(update(schema.versions).where(*its).values(values))
+            renamed += 1
+    return renamed
 
 
 def _keep_stone(connection: Connection, found: Found, forget_id: str, now: int) -> None:

@@ -17,8 +17,8 @@ from recollect.backends.sql.scopes import collection_scopes, rows_of_scopes
 from recollect.domain.forgetting import Target
 from recollect.domain.scope import SHARED_AGENT
 
-# The agent of what is being forgotten. No caller can have it; its user is a random number.
-# Copies of an agent that do not serve have it too.
+# The agent of what is being forgotten. No caller can have it; its user is a random number or a
+# pseudonym. Copies of an agent that do not serve have it too.
 FORGOTTEN_AGENT: Final = "*forgotten"
 NAMELESS_SCOPES: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 # Words long enough to be an id; every id is one.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import shlex
+import shutil
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +37,9 @@ _FIRST_WORDS: Final = "hello 你好"
 _Door = Literal["open", "keys", "locked"]
 _NOTICES: Final[Mapping[_Door, str]] = {
     "open": "There are no keys: whoever uses this machine may do everything here. "
-    "`recollect keys create me --role admin` makes one, and from then on it is asked for.",
-    "keys": "It asks for a key: `recollect keys list` shows which there are.",
-    "locked": "All keys are revoked or expired: `recollect keys create` makes another.",
+    "`{keys} create me --role admin{place}` makes one, and from then on it is asked for.",
+    "keys": "It asks for a key: `{keys} list{place}` shows which there are.",
+    "locked": "All keys are revoked or expired: `{keys} create NAME{place}` makes another.",
 }
 _HERE: Final = ("127.0.0.1", "::1")
 _SERVER_PARTS: Final = frozenset({"fastapi", "starlette", "uvicorn"})
@@ -118,7 +121,7 @@ def serve(
     proxies = _checked_proxies(trusted_proxy or (), is_here=is_here, behind_proxy=behind_proxy)
     with _listening(host, port) as listener:
         address = _address("https" if has_tls else "http", host, listener)
-        say(_started(address, settings, door=door), as_object=shared.json)
+        say(_started(address, settings, shared.data, door=door), as_object=shared.json)
         process = _ServerProcess(
             settings,
             frozenset({host, *(allow_host or ())}),
@@ -287,7 +290,12 @@ def _address(scheme: str, host: str, listener: socket.socket) -> str:
     return f"{scheme}://{shown}:{listener.getsockname()[1]}"
 
 
-def _started(address: str, settings: Settings, *, door: _Door) -> Answer:
+def _started(address: str, settings: Settings, data: str | None, *, door: _Door) -> Answer:
+    # An address of a server may have a password in it.
+    given = "URL" if data and "://" in data else data
+    place = f" --data {shlex.quote(given)}" if given else ""
+    notice = _NOTICES[door].format(keys=f"{_program()} keys", place=place)
+
     def tell(console: Console) -> None:
         show.line(console, f"Recollect listens on {address}; its data is in")
         show.line(console, f"{settings.store_name}. Ctrl-C stops it. Try:\n")
@@ -299,11 +307,19 @@ def _started(address: str, settings: Settings, *, door: _Door) -> Answer:
             if door != "open":
                 head += " -H 'Authorization: Bearer KEY'"
             show.line(console, f"  curl {address}/v1/{route} {head} -d '{body}'")
-        show.line(console, f"\n{_NOTICES[door]}")
+        show.line(console, f"\n{notice}")
 
     return Answer(
         {"address": address, "database": settings.store_name, "is_open": door == "open"}, tell
     )
+
+
+def _program() -> str:
+    """Return how this program is called from where it was started."""
+    started = Path(sys.argv[0])
+    if started.stem != "recollect":
+        return f"{shlex.quote(sys.executable)} -m recollect"
+    return "recollect" if shutil.which("recollect") else shlex.quote(str(started))
 
 
 def _is_loopback(host: str) -> bool:

@@ -119,7 +119,12 @@ async def _followed(memory: Memory, *, stop: bool) -> Answer:
 async def doctor(
     shared: Shared,
     fix: Annotated[
-        bool, typer.Option("--fix", help="First remove the access of others to the data.")
+        bool,
+        typer.Option(
+            "--fix",
+            help="Remove the access of others to the data; with --deep also damaged parts of the "
+            "index, which are made anew.",
+        ),
     ] = False,
     deep: Annotated[
         bool,
@@ -173,4 +178,7 @@ async def _diagnosis(shared: Shared, *, fix: bool, deep: bool) -> Diagnosis:
     log_to(settings.log_file)
     if fix:
         await make_private(settings)
-    return await diagnose(settings, deep=deep)
+    if not deep:
+        return await diagnose(settings)
+    with bar("Reading everything") as progress:
+        return await diagnose(settings, deep=True, mend=fix, progress=progress)

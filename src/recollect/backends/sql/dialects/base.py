@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from sqlalchemy import Connection
@@ -11,6 +11,8 @@ from sqlalchemy import Connection
 # The terms of a unit as they are stored: the keys, little-endian.
 Terms: TypeAlias = bytes
 KEY_BYTES: Final = 8
+# As many digits of a token are the key; its space comes before.
+KEY_DIGITS: Final = 16
 
 
 class Dialect(Protocol):
@@ -90,6 +92,10 @@ class Dialect(Protocol):
         self, connection: Connection, space: int, keys: Sequence[int], most: int
     ) -> list[int]:
         """Return the units that have any of these terms, newest first."""
+        ...
+
+    def stored_tokens(self, connection: Connection) -> Iterator[tuple[int, str]]:
+        """Yield every token of the full text with the unit that has it."""
         ...
 
     def merge_tokens(self, connection: Connection, *, is_first: bool) -> bool:

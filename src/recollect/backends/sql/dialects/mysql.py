@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, LargeBinary, String, text
@@ -36,6 +36,7 @@ _SWEEP: Final = text(
     "DELETE FROM unit_tokens WHERE gone_at BETWEEN 1 AND UNIX_TIMESTAMP() - :seconds"
 )
 _LONGEST_READ_SECONDS: Final = 60
+_EVERY_ROW: Final = text("SELECT unit_id, tokens FROM unit_tokens WHERE gone_at = 0")
 # Words without a sign are any of them; our words are fixed, so no parser for Chinese is needed.
 _NEWEST: Final = text(
     "SELECT unit_id FROM unit_tokens WHERE MATCH (tokens) AGAINST (:query IN BOOLEAN MODE) "
@@ -142,6 +143,10 @@ class MysqlDialect(ServerDialect):
     ) -> None:
         _REMOVE.run(connection, [{"unit": unit} for unit, _ in units])
         self.count_terms(connection, space, units, -1)
+
+    def stored_tokens(self, connection: Connection) -> Iterator[tuple[int, str]]:
+        for row in connection.execute(_EVERY_ROW):
+            yield from ((row.unit_id, token) for token in row.tokens.split())
 
     def merge_tokens(self, connection: Connection, *, is_first: bool) -> bool:
         # What is to be forgotten goes at once.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, String, text
@@ -22,6 +22,9 @@ _ADD: Final = PreparedStatement(
     )
 )
 _REMOVE: Final = PreparedStatement(text("DELETE FROM unit_tokens WHERE unit_id = :unit"))
+_EVERY_TOKEN: Final = text(
+    "SELECT unit_id, unnest(tsvector_to_array(tokens)) AS token FROM unit_tokens"
+)
 _NEWEST: Final = text(
     "SELECT unit_id FROM unit_tokens WHERE tokens @@ CAST(:query AS tsquery) "
     "ORDER BY unit_id DESC LIMIT :most"
@@ -99,6 +102,9 @@ class PostgresqlDialect(ServerDialect):
     ) -> None:
         _REMOVE.run(connection, [{"unit": unit} for unit, _ in units])
         self.count_terms(connection, space, units, -1)
+
+    def stored_tokens(self, connection: Connection) -> Iterator[tuple[int, str]]:
+        yield from ((row.unit_id, row.token) for row in connection.execute(_EVERY_TOKEN))
 
     def newest_with(
         self, connection: Connection, space: int, keys: Sequence[int], most: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from sqlalchemy import Connection, text
@@ -27,6 +27,7 @@ _FREQUENCIES: Final = text(
 _NEWEST: Final = text(
     "SELECT rowid FROM unit_tokens WHERE unit_tokens MATCH :query ORDER BY rowid DESC LIMIT :most"
 )
+_EVERY_TERM: Final = text("SELECT term FROM unit_vocabulary")
 # How many pages one step of merging writes, and how many rows it changes when it had nothing to do.
 _PAGES: Final = 200
 _IDLE: Final = 2
@@ -119,6 +120,12 @@ class SqliteDialect:
     ) -> list[int]:
         query = " OR ".join(token(space, key) for key in keys)
         return list(connection.execute(_NEWEST, {"query": query, "most": most}).scalars())
+
+    def stored_tokens(self, connection: Connection) -> Iterator[tuple[int, str]]:
+        # A table without content cannot be read by its rows.
+        for term in connection.execute(_EVERY_TERM).scalars():
+            for unit in connection.execute(_NEWEST, {"query": term, "most": -1}).scalars():
+                yield unit, term
 
     def merge_tokens(self, connection: Connection, *, is_first: bool) -> bool:
         before = connection.execute(_CHANGES).scalar_one()
