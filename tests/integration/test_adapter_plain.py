@@ -62,9 +62,10 @@ async def test_a_list_gets_memory_tools_and_recall_and_stays_its_owners(
 async def test_what_an_answer_takes_up_counts_as_used(
     memory: Memory, fact: str, question: str, answer: str, used: int
 ):
-    await memory.remember(fact)
+    ann = memory.scope(user="ann")
+    await ann.remember(fact)
     messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
-    async with wrap(memory, messages, session="s") as chat:
+    async with wrap(ann, messages, session="s") as chat:
         await chat.to_send()
         messages.append({"role": "assistant", "content": answer})
     figures = figures_of(memory._parts.meter.totals())

@@ -441,7 +441,8 @@ async def test_an_equal_call_is_answered_from_the_notes_where_that_is_wanted(
     monkeypatch.setenv("RECOLLECT_NOTES__ANSWER_FROM_CACHE", "true")
     regulation = Regulation()
     call = ToolCallPart("get_toc", {"reg_id": "angui_2024"})
-    async with _opened(tmp_path / "m.db", place) as memory:
+    async with _opened(tmp_path / "m.db", place) as opened:
+        memory = opened.scope(user="ann")
         capability = RecollectMemory(memory, session="s", with_tools=False)
         script = Scripted(call, "好。", call, "好。")
         agent = _reader(regulation, capability, script.model)

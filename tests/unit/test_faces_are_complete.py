@@ -114,6 +114,8 @@ _ROUTES = {
     "session.scratchpad.update": "update_scratchpad",
     "session.scratchpad.touch": "update_scratchpad",
     "session.scratchpad.clear": "clear_scratchpad",
+    "session.process_tool_result": "process_tool_result",
+    "session.known_result": "find_known_result",
     "session.archive.process_tool_result": "process_tool_result",
     "session.archive.load_tool_result": "load_archive",
     "session.archive.load_tool_history": "load_archive_text",
