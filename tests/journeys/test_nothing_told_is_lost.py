@@ -226,7 +226,8 @@ async def test_what_an_adapter_heard_is_read_when_its_memory_is_closed(
     closing: None, database_path: Path, leaves: bool
 ):
     async with Memory.open(database_path) as memory:
-        chat = wrap(memory, [{"role": "user", "content": text} for text in _FACTS])
+        said = [{"role": "user", "content": text} for text in _FACTS]
+        chat = wrap(memory.scope(user="me"), said)
         await chat.to_send()
         if leaves:
             await chat.leave()

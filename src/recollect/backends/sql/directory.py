@@ -23,7 +23,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, FORGOTTEN_USER
 from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -83,7 +83,7 @@ class SqlDirectory:
 
     async def scopes_within(self, within: Workspace, *, limit: int) -> Sequence[Scope]:
         def read(connection: Connection) -> list[Scope]:
-            wanted = select(_SCOPES.id).where(_is_in(within)).order_by(_SCOPES.id).limit(limit)
+            wanted = select(_SCOPES.id).where(_is_told(within)).order_by(_SCOPES.id).limit(limit)
             numbers = list(connection.scalars(wanted))
             scopes = scopes_by_id(connection, numbers)
             return [scopes[number] for number in numbers]
@@ -136,7 +136,8 @@ class SqlDirectory:
         return await self._database.read(read)
 
     async def users(self, workspaces: Sequence[str]) -> frozenset[str]:
-        wanted = select(_SCOPES.user).where(_SCOPES.user != "").distinct()
+        is_somebody = and_(_SCOPES.user != "", _SCOPES.agent != FORGOTTEN_AGENT)
+        wanted = select(_SCOPES.user).where(is_somebody).distinct()
         if workspaces:
             places = [it.partition("/") for it in workspaces]
             wanted = wanted.where(
@@ -283,6 +284,19 @@ def _is_in(within: Workspace) -> ColumnElement[bool]:
         if name is not None:
             parts.append(column == ("" if name == NOBODY else name))
     return and_(*parts)
+
+
+def _is_told(within: Workspace) -> ColumnElement[bool]:
+    """Return whether the audit tells of a scope: one of this workspace, or of a forgotten user."""
+    if within.agent is not None or within.user is not None:
+        return _is_in(within)
+    is_forgotten = and_(
+        _SCOPES.org == within.org,
+        _SCOPES.workspace == within.workspace,
+        _SCOPES.agent == FORGOTTEN_AGENT,
+        begins_with(_SCOPES.user, FORGOTTEN_USER),
+    )
+    return or_(_is_in(within), is_forgotten)
 
 
 def _passes(within: Workspace, where: Filter) -> ColumnElement[bool]:

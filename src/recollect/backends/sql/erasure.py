@@ -22,7 +22,14 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.erasure_files import overwrite, rewrite
 from recollect.backends.sql.erasure_rows import Batch, count_all, erase_some
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, Found, Part, find, names_in
+from recollect.backends.sql.erasure_targets import (
+    FORGOTTEN_AGENT,
+    FORGOTTEN_USER,
+    Found,
+    Part,
+    find,
+    names_in,
+)
 from recollect.backends.sql.forget_ledger import Entry, entry_of
 from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
@@ -46,8 +53,6 @@ from recollect.ports.runtime import Clock
 # scope that stays, what goes is moved into a scope without names. From then on nothing of it can be
 # seen, and the batches that erase it need to know nothing but the numbers of those scopes.
 
-# How the pseudonym of a forgotten person begins.
-_NOBODY: Final = "forgotten-"
 _PARTS: Final = re.compile(r"[/:|]")
 # How somebody may have come in; `server.identity` names them.
 _MEANS: Final = ("key", "cookie", "token")
@@ -181,7 +186,7 @@ def _pseudonymise_keys(
     copy of the database to which it is applied again has the same.
     """
     table, revoked = schema.keys, dict[str, str]()
-    pseudonym = f"{_NOBODY}{forget_id.rpartition('_')[2].lower()}"
+    pseudonym = f"{FORGOTTEN_USER}{forget_id.rpartition('_')[2].lower()}"
     here = f"{person.org}/{person.workspace}"
     for row in rows_of(connection, select(table).where(holds(table.c.users, person.name))):
         users, workspaces = json.loads(row["users"]), json.loads(row["workspaces"])

@@ -20,6 +20,8 @@ from recollect.domain.scope import SHARED_AGENT
 # The agent of what is being forgotten. No caller can have it; its user is a random number or a
 # pseudonym. Copies of an agent that do not serve have it too.
 FORGOTTEN_AGENT: Final = "*forgotten"
+# What the pseudonyms of forgotten users begin with.
+FORGOTTEN_USER: Final = "forgotten-"
 NAMELESS_SCOPES: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
 # Words long enough to be an id; every id is one.
 _NAME: Final = re.compile(r"[\w.\-]{6,}")
