@@ -57,7 +57,7 @@ _SOMETHING: Final = 0.0
 # The share of the question's words in a text that is likely to be about it.
 _NEARLY_ALL: Final = 0.75
 _MAX_COMPARED_CHARS: Final = 1_000
-# What was said so close together was said of one state of affairs.
+# What was said so close together in one session was said of one state of affairs.
 _ONE_CONVERSATION: Final = timedelta(hours=1)
 # So much less clear is the answer of a text that is about somebody else.
 _ABOUT_ANOTHER: Final = 3.0
@@ -77,6 +77,8 @@ class Answers:
     logits: Mapping[str, float] = field(default_factory=dict[str, float])
     # When each was said or last confirmed.
     times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    # The session in which each was said, if it is known.
+    sessions: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     # Whether something else may answer: a text that was not read, or one that has the question's
     # words and which the model may have misread.
     may_miss: bool = True
@@ -185,7 +187,10 @@ class Answers:
     def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
         """Return whether it says later what holds; an episode only says what happened."""
         here, there = hit.fused.owner_id, other.fused.owner_id
-        is_later = self.times[here] > self.times[there] + _ONE_CONVERSATION
+        one, another = self.sessions.get(here), self.sessions.get(there)
+        is_apart = one is not None and another is not None and one != another
+        gap = timedelta(0) if is_apart else _ONE_CONVERSATION
+        is_later = self.times[here] > self.times[there] + gap
         return is_later and hit.standing.kind is not Kind.EPISODIC
 
 
@@ -242,6 +247,7 @@ class Answering:
         return Answers(
             known,
             {owner: _said_at(items[owner]) for owner in known},
+            {owner: _session_of(items[owner]) for owner in known},
             may_miss=len(known) < len(found)
             or any(_has_words(question, items[owner].content) for owner in known),
             is_late=is_late,
@@ -285,6 +291,7 @@ class Answering:
             answers,
             logits={**answers.logits, **more.logits},
             times={**answers.times, **more.times},
+            sessions={**answers.sessions, **more.sessions},
             several=answers.several | more.several,
             records={**answers.records, **more.records},
             hits=(*answers.hits, *more.hits),
@@ -386,6 +393,10 @@ def _said_at(item: Item) -> datetime:
     if isinstance(item, Record):
         return item.last_confirmed
     return item.at if isinstance(item, Turn) else item.created_at
+
+
+def _session_of(item: Item) -> str | None:
+    return item.session if isinstance(item, Record | Turn) else None
 
 
 def _moved(hit: ScoredCandidate, *, to: ScoredCandidate) -> ScoredCandidate:

@@ -83,6 +83,15 @@ def test_of_two_said_at_once_the_clearer_answer_comes_first():
     assert _names(answers.ordered(_hits(0.9, 0.2))) == "ab"
 
 
+def test_what_was_said_in_a_later_session_is_newer_however_soon_it_followed():
+    times = {"a": _FIRST, "b": _FIRST + timedelta(minutes=1)}
+    logits = {"a": 4.0, "b": 3.0}
+    within = Answers(logits, times, {"a": "monday", "b": "monday"}, may_miss=False)
+    after = Answers(logits, times, {"a": "monday", "b": "tuesday"}, may_miss=False)
+    assert _names(within.ordered(_hits(0.8, 0.7))) == "ab"
+    assert _names(after.ordered(_hits(0.8, 0.7))) == "ba"
+
+
 @pytest.mark.parametrize(
     ("newer", "probability", "is_believed"),
     [(-4.0, 0.7, False), (-4.0, 0.9, True), (3.5, 0.7, True), (4.5, 0.7, True)],
