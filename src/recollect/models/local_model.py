@@ -314,6 +314,10 @@ class LocalReader:
         """Return a reading for each pair of the words before a part and its own words."""
         return await asyncio.to_thread(self._read, parts)
 
+    async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return, for each pair of what the assistant said and a message, whether it needs memory."""
+        raise NotImplementedError("the shipped reader has no such head yet")
+
     def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
         found: list[Reading] = []
         for start in range(0, len(parts), _PARTS_READ_TOGETHER):

@@ -1,12 +1,15 @@
-"""Readers of what people say: which part of a message is worth keeping, and for how long."""
+"""Readers of what people say: what is worth keeping, and what needs memory to be answered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from recollect.domain.write import Lasts
+
+Stance = Literal["told", "asked", "requested", "supposed", "quoted", "denied", "chatter", "task"]
+"""How a part of a message is meant: `task` is material of the present task, not a fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,11 +19,21 @@ class Reading:
     score: float
     """Above 0 it is worth keeping."""
     lasts: Lasts
+    stance: Stance = "told"
+    about: str = ""
+    """user, other or thing; empty if that is not likely enough."""
 
 
 class PartReader(Protocol):
-    """Reads parts of messages, each with what was said before it. Safe to call at once."""
+    """Reads messages and their parts, each with what was said before it. Safe to call at once."""
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
         """Return a reading for each pair of the words before a part and its own words."""
+        ...
+
+    async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return, for each pair of what the assistant said and a message, whether it needs memory.
+
+        Above 0, what was said in earlier conversations could change a good answer.
+        """
         ...
