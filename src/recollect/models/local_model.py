@@ -315,7 +315,7 @@ class LocalReader:
         return await asyncio.to_thread(self._read, parts)
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return, for each pair of what the assistant said and a message, whether it needs memory."""
+        """Return, for each pair of the assistant's words and a message, whether it needs memory."""
         raise NotImplementedError("the shipped reader has no such head yet")
 
     def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
