@@ -1,9 +1,8 @@
 """Write the files that are shipped: `python -m training.export WEIGHTS STUDENT OUT`.
 
 WEIGHTS holds MiniLM's model.safetensors (the English rows), STUDENT what `training.embedder.train`
-wrote, --judge what `training.judge.train`, --answers what `training.answers.train` and --reader
-what `training.extract.train` wrote. OUT gets the word rows in 8 bits, which the models share, the
-graphs, the tokenizer, and the sha256 of each. The same input gives the same bytes.
+wrote, --pairs what `training.reading.train` wrote. OUT gets the word rows in 8 bits, which the
+models share, the graphs, the tokenizer, and the sha256 of each. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from training import graph
 from training.tensors import read_tensors
 
 SHAPE = graph.BertShape(layers=6, heads=12, hidden=384)
-HEADS = {"relation": "own", "entailment": "nli", "paraphrase": "para"}
-ANSWER_HEADS = {"answer": "answer"}
-READER_HEADS = {"worth": "worth"}
+HEADS = ("relation", "answer", "worth", "stance", "about", "needs")
 _WORD_ROWS = "embeddings.word_embeddings.weight"
 
 
@@ -34,21 +31,15 @@ def main() -> None:
     parser.add_argument("student", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--judge", type=Path)
-    parser.add_argument("--answers", type=Path)
-    parser.add_argument("--reader", type=Path)
+    parser.add_argument("--pairs", type=Path)
     given = parser.parse_args()
     english = read_tensors((given.weights / "model.safetensors").read_bytes())[_WORD_ROWS]
     parts = read_parts(given.student)
     rows = np.concatenate([english, parts["rows.0"], parts["rows.1"]])
     files = embedder_files(rows, parts, SHAPE)
     files["tokenizer.json"] = given.tokenizer.read_bytes()
-    if given.judge:
-        files["judge.onnx"] = graph.build_judge(read_parts(given.judge), SHAPE, HEADS)
-    if given.answers:
-        files["answers.onnx"] = graph.build_judge(read_parts(given.answers), SHAPE, ANSWER_HEADS)
-    if given.reader:
-        files["reader.onnx"] = graph.build_judge(read_parts(given.reader), SHAPE, READER_HEADS)
+    if given.pairs:
+        files["pairs.onnx"] = graph.build_pairs(read_parts(given.pairs), SHAPE, HEADS)
     given.out.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (given.out / name).write_bytes(data)

@@ -1,4 +1,4 @@
-"""The embedder and the judge as 8-bit ONNX graphs, built straight from their weights.
+"""The embedder and the reader of pairs as 8-bit ONNX graphs, built straight from their weights.
 
 Both share one table of word rows, which therefore is no part of either graph: they take the rows
 of their tokens (`words`) instead of numbers of tokens. Weights are rounded per output channel,
@@ -9,7 +9,7 @@ to the exact one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,11 +52,11 @@ def build_embedder(weights: Weights, shape: BertShape) -> bytes:
     return bert.graph.model()
 
 
-def build_judge(weights: Weights, shape: BertShape, heads: Mapping[str, str]) -> bytes:
-    """Return the graph: words, kinds and attention_mask in, one output a head.
+def build_pairs(weights: Weights, shape: BertShape, heads: Sequence[str]) -> bytes:
+    """Return the graph that reads two texts: words, kinds and attention_mask in, one output a head.
 
-    A token's kind is 0 or 1 in the old statement and 2 or 3 in the new one, odd where the token
-    stands on the other side, too. `heads` maps the name of an output to that of its weights.
+    A token's kind is 0 or 1 in the first text and 2 or 3 in the second one, odd where the token
+    stands on the other side, too, and 4 more for each way of reading.
     """
     bert = _Bert(weights, shape)
     node, constant = bert.graph.node, bert.graph.constant
@@ -72,15 +72,16 @@ def build_judge(weights: Weights, shape: BertShape, heads: Mapping[str, str]) ->
         total = node("ReduceSum", node("Mul", states, share), constant(np.array([1])), keepdims=0)
         return node("Div", total, node("ReduceSum", share, constant(np.array([1])), keepdims=0))
 
-    old = mean(node("Less", kinds, constant(np.array(2))))
-    new = mean(node("Greater", kinds, constant(np.array(1))))
+    side = node("Mod", kinds, constant(np.array(4)))
+    old = mean(node("Less", side, constant(np.array(2))))
+    new = mean(node("Greater", side, constant(np.array(1))))
     first = node("Gather", states, constant(np.array(0)), axis=1)
     pooled = node("Concat", first, old, new, node("Abs", node("Sub", old, new)), axis=-1)
     pooled = node("Tanh", bert.linear(pooled, weights["pool.weight"], weights["pool.bias"]))
-    for output, name in heads.items():
+    for name in heads:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
         product = node("MatMul", pooled, constant(np.ascontiguousarray(weight.T)))
-        bert.graph.output(node("Add", product, constant(bias)), output, FLOAT, ("batch", len(bias)))
+        bert.graph.output(node("Add", product, constant(bias)), name, FLOAT, ("batch", len(bias)))
     return bert.graph.model()
 
 

@@ -33,15 +33,12 @@ def run_all(folder: Path) -> None:
     tokenizer = ("--tokenizer", work / "tokenizer.json")
     run("export", weights, work / "student", work / "export", *tokenizer)
     run("judge.pairs", sources, work, "--own", own)
-    run("judge.train", work, out / "judge", "--steps-aux", _STEPS, "--steps-own", _STEPS,
+    run("answers.groups", sources, work)
+    run("extract.rows", work)
+    run("reading.train", work, out / "reading", "--steps-aux", _STEPS, "--steps", _STEPS,
         "--seeds", 2, "--batch", 16, *cpu)  # fmt: skip
     run("export", weights, work / "student", folder / "shipped", *tokenizer,
-        "--judge", out / "judge")  # fmt: skip
-    run("answers.groups", sources, work)
-    run("answers.train", work, folder / "shipped", out / "answers", "--steps", _STEPS,
-        "--seeds", 2, "--batch", 4, *cpu)  # fmt: skip
-    run("export", weights, work / "student", folder / "shipped", *tokenizer,
-        "--judge", out / "judge", "--answers", out / "answers")  # fmt: skip
+        "--pairs", out / "reading")  # fmt: skip
     shipped = sorted(json.loads((folder / "shipped" / "sha256.json").read_text("utf-8")))
     print("shipped", shipped)
 

@@ -13,7 +13,7 @@ import json
 import lzma
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,24 +100,27 @@ def change_groups(scene: Scene) -> Iterator[Group]:
     """Yield every question of a scene in which things change.
 
     What answers it in the end (`now`) and what answered it before (`was`) are both right: which of
-    them holds, their times tell.
+    them holds, mostly their times tell.
     """
     told = [folded(text) for text in scene["told"]]
     asked = [
-        ("change", question, {*it["now"], *it["was"]})
+        ("change", question, {*it["now"], *it["was"]}, {*it["was"]} - {*it["now"]})
         for it in scene["ask"]
         for question in it["q"]
     ]
     asked += [
-        ("change task", question, set(it["a"])) for it in scene["tasks"] for question in it["q"]
+        ("change task", question, set(it["a"]), set[int]())
+        for it in scene["tasks"]
+        for question in it["q"]
     ]
-    asked += [("change none", question, set[int]()) for question in scene["none"]]
-    for kind, question, right in asked:
+    asked += [("change none", question, set[int](), set[int]()) for question in scene["none"]]
+    for kind, question, right, old in asked:
         yield _group(
             kind,
             question,
             [text for place, text in enumerate(told) if place in right],
             [text for place, text in enumerate(told) if place not in right],
+            [told[place] for place in old],
         )
 
 
@@ -132,7 +135,8 @@ def life_groups(life: Life, draw: random.Random) -> Iterator[Group]:
             again = [it for it in attribute["ask"] if it != question]
             wrong = [*attribute["alike"], *again, *draw.sample(life["noise"], 2)]
             wrong += draw.sample(elsewhere, min(12, len(elsewhere)))
-            yield _group("life", question, map(folded, right), map(folded, wrong))
+            old = [*map(folded, attribute["old"])]
+            yield _group("life", question, map(folded, right), map(folded, wrong), old)
 
 
 def among_others(group: Group, told: list[str], draw: random.Random) -> Group:
@@ -191,11 +195,15 @@ def folded(text: str) -> str:
     return fold(" ".join(text.split()))
 
 
-def _group(kind: str, question: str, right: Iterable[str], wrong: Iterable[str]) -> Group:
+def _group(
+    kind: str, question: str, right: Iterable[str], wrong: Iterable[str], old: Sequence[str] = ()
+) -> Group:
+    answers = [text for text in dict.fromkeys(right) if text]
     return {
         "from": kind,
         "q": folded(question),
-        "right": [text for text in dict.fromkeys(right) if text],
+        "right": answers,
+        "old": [place for place, text in enumerate(answers) if text in old],
         "wrong": [text for text in dict.fromkeys(wrong) if text][:_MOST_WRONG],
     }
 

@@ -1,24 +1,44 @@
-"""Make the rows the reader learns from: `python -m training.extract.rows OUT`.
+"""Make the rows from which reading messages is learnt: `python -m training.extract.rows OUT`.
 
-A row is one part of a user's message, as `recollect.language.extraction.parts` cuts it, with what
-stands before it and what the talks' authors say of it. A tenth of the talks is held back.
+A part is one part of a user's message, as `recollect.language.extraction.parts` cuts it, with what
+stands before it and what the talks' authors say of it. A message is a whole one, with what the
+assistant said before it and whether its answer needs memory. A tenth of the talks chooses limits,
+another tenth measures; neither is trained on.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from recollect.language.characters import fold
 from recollect.language.extraction.parts import last_sentence, parts
+
+Row = dict[str, Any]
+Talk = dict[str, Any]
 
 DATA = Path(__file__).parent / "data"
 STATEMENTS = Path(__file__).parents[1] / "facets" / "data"
 ENOUGH = 0.5
 HELD_BACK = 10
+STANCES = {
+    "question": "asked",
+    "request": "requested",
+    "hypothetical": "supposed",
+    "quoted": "quoted",
+    "negated": "denied",
+    "chatter": "chatter",
+    "echo": "chatter",
+    "task": "task",
+    "transient": "told",
+    "known": "told",
+}
+"""How what is skipped is meant, by why it is skipped."""
 
 
 def main() -> None:
@@ -26,37 +46,49 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    rows = [*talk_rows(talks()), *statement_rows()]
-    with (given.out / "extract_rows.jsonl").open("w", encoding="utf-8") as file:
+    all_talks = talks()
+    write(given.out / "extract_parts.jsonl", (*talk_rows(all_talks), *statement_rows()))
+    write(given.out / "extract_messages.jsonl", (*message_rows(all_talks), *single_messages()))
+    held = [talk for talk in all_talks if use_of(first_words(talk)) == "measure"]
+    write(given.out / "talks_held_back.jsonl", held)
+    singles = [row for row in single_messages() if row["held"] == "measure"]
+    write(given.out / "messages_held_back.jsonl", singles)
+
+
+def write(file: Path, rows: Iterable[Row]) -> None:
+    counts: Counter[str] = Counter()
+    with file.open("w", encoding="utf-8") as lines:
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    held = [talk for talk in talks() if is_held_back(talk)]
-    with (given.out / "talks_held_back.jsonl").open("w", encoding="utf-8") as file:
-        for talk in held:
-            file.write(json.dumps(talk, ensure_ascii=False) + "\n")
-    print(
-        {
-            name: sum(row["held"] is held for row in rows)
-            for name, held in (("train", False), ("held back", True))
-        }
-    )
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+            counts[row.get("held", "measure")] += 1
+    print(file.name, dict(counts))
 
 
-def talks(folder: Path = DATA) -> list[dict[str, Any]]:
-    """Return all talks of the folder, each with its name."""
-    return [
-        {"name": f"{file.stem}:{number}", **json.loads(line)}
-        for file in sorted(folder.glob("talks_*.jsonl"))
-        for number, line in enumerate(file.read_text("utf-8").splitlines())
-    ]
+def use_of(text: str) -> str:
+    """Return what a text is for; the same whatever is added."""
+    return {0: "measure", 1: "choose"}.get(crc32(text.encode()) % HELD_BACK, "train")
 
 
-def is_held_back(talk: dict[str, Any]) -> bool:
-    """Return whether a talk is kept for measuring; the same talks whatever is added."""
-    return crc32(talk["turns"][0]["content"].encode()) % HELD_BACK == 0
+def first_words(talk: Talk) -> str:
+    return talk["turns"][0]["content"]
 
 
-def talk_rows(given: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def talks(folder: Path = DATA) -> list[Talk]:
+    """Return all talks of the folder, each with its name and the turns that need memory."""
+    reads = {
+        row["talk"]: row["reads"]
+        for file in sorted(folder.glob("reads_*.jsonl"))
+        for row in map(json.loads, file.read_text("utf-8").splitlines())
+    }
+    found: list[Talk] = []
+    for file in sorted(folder.glob("talks_*.jsonl")):
+        for number, line in enumerate(file.read_text("utf-8").splitlines()):
+            name = f"{file.stem}:{number}"
+            found.append({"name": name, "reads": reads.get(name), **json.loads(line)})
+    return found
+
+
+def talk_rows(given: Sequence[Talk]) -> Iterator[Row]:
     """Yield a row for each part of what the users say."""
     for talk in given:
         asked = ""
@@ -69,42 +101,76 @@ def talk_rows(given: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             for part in parts(turn["content"], asked):
                 place = part.clause.start, part.clause.end
                 kept, skipped = _label(place, keep), _label(place, skip)
+                stance = STANCES.get(skipped["why"]) if skipped else None
                 yield {
                     "talk": talk["name"],
                     "turn": number,
-                    "place": place,
-                    "text": part.text,
-                    "before": part.before,
-                    "held": is_held_back(talk),
+                    "text": fold(part.text),
+                    "before": fold(part.before),
+                    "held": use_of(first_words(talk)),
                     "worth": kept["lasts"] if kept else "not",
-                    "facet": kept["facet"] if kept else None,
+                    "stance": "told" if kept else stance,
+                    "about": kept.get("whose") if kept else None,
                     "sure": bool(kept or skipped),
                 }
 
 
-def statement_rows() -> Iterator[dict[str, Any]]:
+def statement_rows() -> Iterator[Row]:
     """Yield a row for each statement and question with a facet."""
     for tongue in ("en", "zh"):
         lines = (STATEMENTS / f"{tongue}.jsonl").read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             it = json.loads(line)
             is_told = it["k"] == "s"
+            is_chatter = it["f"] == "chatter"
             yield {
                 "talk": f"facets_{tongue}:{number}",
                 "turn": 0,
-                "place": [0, len(it["t"])],
-                "text": it["t"],
+                "text": fold(it["t"]),
                 "before": "",
-                "held": crc32(it["t"].encode()) % HELD_BACK == 0,
-                "worth": None if is_told and it["f"] != "chatter" else "not",
-                "facet": it["f"],
+                "held": use_of(it["t"]),
+                "worth": "some" if is_told and not is_chatter else "not",
+                "stance": ("chatter" if is_chatter else "told") if is_told else "asked",
+                "about": it["who"] if is_told else None,
                 "sure": True,
             }
 
 
-def _spans(talk: dict[str, Any], kind: str, turn: int) -> list[tuple[int, int, dict[str, Any]]]:
+def message_rows(given: Sequence[Talk]) -> Iterator[Row]:
+    """Yield a row for each message of a talk in which it is known which ones need memory."""
+    for talk in given:
+        asked = ""
+        for number, turn in enumerate(talk["turns"]):
+            if turn["role"] != "user":
+                asked = last_sentence(turn["content"])
+            elif talk["reads"] is not None:
+                yield {
+                    "talk": talk["name"],
+                    "before": fold(asked),
+                    "text": fold(turn["content"]),
+                    "needs": number in talk["reads"],
+                    "held": use_of(first_words(talk)),
+                }
+
+
+def single_messages(folder: Path = DATA) -> Iterator[Row]:
+    """Yield the messages that belong to no talk."""
+    for file in sorted(folder.glob("messages_*.jsonl")):
+        for number, line in enumerate(file.read_text("utf-8").splitlines()):
+            it = json.loads(line)
+            yield {
+                **it,
+                "talk": f"{file.stem}:{number}",
+                "before": fold(it["before"]),
+                "text": fold(it["text"]),
+                "needs": it["reads"],
+                "held": use_of(it["text"]),
+            }
+
+
+def _spans(talk: Talk, kind: str, turn: int) -> list[tuple[int, int, Row]]:
     said = talk["turns"][turn]["content"]
-    found: list[tuple[int, int, dict[str, Any]]] = []
+    found: list[tuple[int, int, Row]] = []
     for it in talk[kind]:
         if it["turn"] == turn:
             start = said.find(it["span"])
@@ -113,8 +179,8 @@ def _spans(talk: dict[str, Any], kind: str, turn: int) -> list[tuple[int, int, d
 
 
 def _label(
-    place: tuple[int, int], spans: Sequence[tuple[int, int, dict[str, Any]]]
-) -> dict[str, Any] | None:
+    place: tuple[int, int], spans: Sequence[tuple[int, int, Row]]
+) -> Row | None:
     """Return the item whose span the part shares most with; None if that is not half of either."""
     best, label = 0.0, None
     for start, end, it in spans:
