@@ -2,7 +2,7 @@
 
 WEIGHTS holds MiniLM's model.safetensors (the English rows), STUDENT what `training.embedder.train`
 wrote, --pairs what `training.reading.train` wrote. OUT gets the word rows in 8 bits, which the
-models share, the graphs, the tokenizer, and the sha256 of each. The same input gives the same bytes.
+models share, the graphs, the tokenizer and the sha256 of each. Equal input gives equal bytes.
 """
 
 from __future__ import annotations

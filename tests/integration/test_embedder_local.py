@@ -15,7 +15,7 @@ from recollect.domain.embedding import EmbedderChoice
 from recollect.errors import RecollectError
 from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder
-from recollect.models.local_model import LocalJudge, LocalModel
+from recollect.models.local_model import LocalJudge, open_judge
 from recollect.models.sealed_folder import package_folder
 from recollect.ports.embedder import Embedder
 
@@ -41,7 +41,9 @@ async def embedder():
 
 @pytest.fixture(scope="module")
 def judge() -> LocalJudge:
-    return LocalJudge(LocalModel().shared)
+    judge = open_judge(None)
+    assert judge is not None
+    return judge
 
 
 @pytest.fixture

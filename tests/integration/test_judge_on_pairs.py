@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from recollect.models.local_model import LocalJudge, LocalModel
+from recollect.models.local_model import open_judge
 from training.judge.own import DATA, read_lines
 
 _LABELS = ("same", "update", "conflict", "different")
@@ -11,7 +11,8 @@ _EXPECTED = {"same": 0.7, "update": 0.8, "conflict": 0.65, "different": 0.88}
 
 
 def test_most_pairs_are_judged_rightly():
-    judge = LocalJudge(LocalModel().shared)
+    judge = open_judge(None)
+    assert judge is not None
     pairs = [it for it in read_lines(DATA, "pairs_dev") if not it.get("auto")][::6]
     pairs.sort(key=lambda it: len(it["old"] + it["new"]))
     right = defaultdict[str, list[bool]](list)

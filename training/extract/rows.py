@@ -178,9 +178,7 @@ def _spans(talk: Talk, kind: str, turn: int) -> list[tuple[int, int, Row]]:
     return found
 
 
-def _label(
-    place: tuple[int, int], spans: Sequence[tuple[int, int, Row]]
-) -> Row | None:
+def _label(place: tuple[int, int], spans: Sequence[tuple[int, int, Row]]) -> Row | None:
     """Return the item whose span the part shares most with; None if that is not half of either."""
     best, label = 0.0, None
     for start, end, it in spans:

@@ -92,7 +92,9 @@ def loss_of(network: PairNetwork, groups: Groups, chosen: np.ndarray, owners: np
     is_right[:, TEXTS] = (is_right.sum(1) == 0).float()
     all_scores = torch.logsumexp(table, 1)
     right_scores = torch.logsumexp(table.masked_fill(is_right == 0, -1e4), 1)
-    return each + 0.3 * (all_scores - right_scores).mean() + _above_old(scores, labels, is_old, rows)
+    return (
+        each + 0.3 * (all_scores - right_scores).mean() + _above_old(scores, labels, is_old, rows)
+    )
 
 
 def _above_old(scores: Tensor, labels: Tensor, is_old: Tensor, rows: Tensor) -> Tensor:

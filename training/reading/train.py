@@ -127,24 +127,20 @@ def finish(network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> N
     rows = (given.work / "judge_dev.jsonl").read_text("utf-8").splitlines()
     dev = relations.Dev(tokens, [json.loads(row) for row in rows], device)
     _, _, held = answers.read_groups(given.work, tokens, device)
-    states = [
-        torch.load(file, map_location=device) for file in sorted(given.out.glob("seed-*.pt"))
-    ]
+    states = [torch.load(file, map_location=device) for file in sorted(given.out.glob("seed-*.pt"))]
     for state in states:
         network.put(state)
         log(answers.report(network, held))
         log(parts.report(network, tokens, given.work, device))
     # What is measured is what is saved.
     network.put({name: it.half().float() for name, it in mean_state(states).items()})
-    found: dict[str, Any] = {
-        "answers": answers.report(network, held),
-        "parts": parts.report(network, tokens, given.work, device),
-        "relations": dev.report(network),
-    }
+    save(network, given.out)
+    found: dict[str, Any] = {"relations": dev.report(network)}
+    found["answers"] = answers.report(network, held)
+    found["parts"] = parts.report(network, tokens, given.work, device)
     log(found["answers"])
     log(found["parts"])
     (given.out / "pairs.json").write_text(json.dumps(found, indent=1, default=_plain))
-    save(network, given.out)
 
 
 def _plain(value: object) -> object:

@@ -205,10 +205,14 @@ class JudgeCalibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderCalibration:
-    """The figure of a reader."""
+    """The figures of a reader; odds are logarithms."""
 
     limit: float = 0.0
-    """The odds, as a logarithm, from which a part of a message is kept."""
+    """The odds from which a part of a message is kept."""
+    need: float = 0.0
+    """The odds from which a message needs memory."""
+    about: float = 0.8
+    """The probability from which it is said whom a part is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""The local default models: a bilingual embedder, a judge, an answerer, a reader, and their files.
+"""The local default models: a bilingual embedder, a reader of pairs, and their files.
 
-The files come in a data package, are verified by their sha256 and are used in place. All models
+The files come in a data package, are verified by their sha256 and are used in place. Both models
 use the same table of word vectors, one byte per number, mapped into memory once.
 """
 
@@ -21,7 +21,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedding import Calibration, EmbedderCondition
+from recollect.domain.embedding import (
+    Calibration,
+    EmbedderCondition,
+    JudgeCalibration,
+    ReaderCalibration,
+)
 from recollect.domain.write import Lasts
 from recollect.errors import NotAvailable
 from recollect.language.characters import fold
@@ -32,15 +37,13 @@ from recollect.models.onnx_model import Session, Tokenizer, open_session
 from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
 from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
-from recollect.ports.reader import Reading
+from recollect.ports.reader import Reading, Stance
 
 NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"
 DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
-JUDGE: Final = "judge.onnx"
-ANSWERER: Final = "answers.onnx"
-READER: Final = "reader.onnx"
+PAIRS: Final = "pairs.onnx"
 FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
@@ -79,6 +82,7 @@ class LocalModel:
         self._given = given
         self._lock = threading.Lock()
         self._shared: SharedFiles | None = None
+        self._pairs = PairModel(self.shared)
 
     def open(self) -> OnnxEmbedder:
         """Return the embedder; its parts are loaded when the first text comes."""
@@ -140,6 +144,13 @@ class LocalModel:
                 self._shared = self._read()
             return self._shared
 
+    def pairs(self) -> PairModel | None:
+        """Return the model that reads pairs; None where its file or libraries are missing."""
+        folder = self.where()
+        if self.condition() != "ready" or folder is None or not (folder / PAIRS).is_file():
+            return None
+        return self._pairs
+
     def _read(self) -> SharedFiles:
         folder = self.where()
         if folder is None:
@@ -168,42 +179,57 @@ def _array(data: bytes) -> NDArray[Any]:
     return np.load(io.BytesIO(data), allow_pickle=False)
 
 
-# --- The local judge, answerer and reader: three small cross-encoders -----------------------------
+# --- The reader of pairs: one small cross-encoder as judge, answerer and reader of messages -------
 
 _MAX_SIDE_TOKENS: Final = 72
 _MAX_QUESTION_TOKENS: Final = 40
 # Of a question and all texts together: reading takes about a tenth of a millisecond a token.
 _MAX_READ_TOKENS: Final = 320
 _FIRST, _BETWEEN = 101, 102
-_PARTS_READ_TOGETHER: Final = 16
-# The outputs of the reader after the one for what is not worth keeping.
+_READ_TOGETHER: Final = 16
+_WAYS: Final = {"relation": 0, "answer": 1, "part": 2, "message": 3}
+_KINDS_OF_A_WAY: Final = 4
 _LASTS: Final[tuple[Lasts, ...]] = ("days", "weeks", "long")
+_STANCES: Final[tuple[Stance, ...]] = (
+    "told",
+    "asked",
+    "requested",
+    "supposed",
+    "quoted",
+    "denied",
+    "chatter",
+    "task",
+)
+_ABOUT: Final = ("user", "other", "thing")
 # A text of this many characters has more tokens than are read.
 _MAX_READ_CHARS: Final = 1_000
 
+Scores = NDArray[np.float32]
+Pieces = list[int]
 
-class _CrossEncoder:
-    """Reads two texts together and returns the scores of one of its outputs. Thread-safe."""
+
+class PairModel:
+    """Reads two texts together in one of several ways. Thread-safe."""
 
     def __init__(
         self,
         load: Callable[[], SharedFiles],
-        open_session: Callable[[bytes], Session],
-        file: str,
-        output: str,
+        *,
+        open_session: Callable[[bytes], Session] = open_session,
     ) -> None:
         self._load = load
         self._open_session = open_session
-        self._file = file
-        self._output = output
+        self._lock = threading.Lock()
         self._parts: tuple[SharedFiles, Session] | None = None
 
-    def pieces(self, text: str) -> list[int]:
-        """Return the tokens of a text, as far as they are read."""
-        return self._loaded()[0].tokenizer.pieces(fold(text))[:_MAX_SIDE_TOKENS]
+    def pieces(self, text: str) -> Pieces:
+        """Return the tokens of a text."""
+        return self._loaded()[0].tokenizer.pieces(fold(text))
 
-    def scores(self, pairs: Sequence[tuple[list[int], list[int]]]) -> NDArray[np.float32]:
-        """Return a row of scores for each pair."""
+    def scores(
+        self, way: str, heads: Sequence[str], pairs: Sequence[tuple[Pieces, Pieces]]
+    ) -> list[Scores]:
+        """Return for each head a row of scores for each pair."""
         shared, session = self._loaded()
         joined = [_join(first, second) for first, second in pairs]
         ids = np.zeros((len(joined), max(len(it) for it, _ in joined)), np.int64)
@@ -212,48 +238,45 @@ class _CrossEncoder:
             ids[row, : len(tokens)] = tokens
             kinds[row, : len(tokens)] = sides
             mask[row, : len(tokens)] = 1
+        kinds += _KINDS_OF_A_WAY * _WAYS[way]
         feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
-        (scores,) = session.run([self._output], feed)
-        return np.asarray(scores, np.float32)
+        return [np.asarray(scores, np.float32) for scores in session.run(heads, feed)]
 
     def _loaded(self) -> tuple[SharedFiles, Session]:
-        if self._parts is None:
-            shared = self._load()
-            self._parts = shared, self._open_session(shared.files[self._file])
-        return self._parts
+        with self._lock:
+            if self._parts is None:
+                shared = self._load()
+                self._parts = shared, self._open_session(shared.files[PAIRS])
+            return self._parts
 
 
 class LocalJudge:
     """Scores pairs of statements as same, update, conflict or different. Thread-safe."""
 
-    def __init__(
-        self,
-        load: Callable[[], SharedFiles],
-        *,
-        open_session: Callable[[bytes], Session] = open_session,
-    ) -> None:
-        self._encoder = _CrossEncoder(load, open_session, JUDGE, "relation")
+    name = "local-judge"
 
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    def __init__(self, model: PairModel, calibration: JudgeCalibration) -> None:
+        self._model = model
+        self.calibration = calibration
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Scores:
         """Return a row of four scores for each pair (old statement, new statement)."""
         if not pairs:
             return np.empty((0, 4), np.float32)
-        read = self._encoder.pieces
-        return self._encoder.scores([(read(old), read(new)) for old, new in pairs])
+        read = [(self._side(old), self._side(new)) for old, new in pairs]
+        return self._model.scores("relation", ["relation"], read)[0]
+
+    def _side(self, text: str) -> Pieces:
+        return self._model.pieces(text)[:_MAX_SIDE_TOKENS]
 
 
 class LocalAnswerer:
     """Scores how clearly texts answer a question. Thread-safe."""
 
-    def __init__(
-        self,
-        load: Callable[[], SharedFiles],
-        *,
-        open_session: Callable[[bytes], Session] = open_session,
-    ) -> None:
-        self._encoder = _CrossEncoder(load, open_session, ANSWERER, "answer")
+    def __init__(self, model: PairModel) -> None:
+        self._model = model
 
-    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def logits(self, question: str, texts: Sequence[str]) -> Scores:
         """Return a number for each text; above 0 it rather answers the question.
 
         What is longer than the model has learnt to read is not a number, nor is what comes after
@@ -264,7 +287,7 @@ class LocalAnswerer:
         if len(asked) > _MAX_QUESTION_TOKENS:
             return found
         places: list[int] = []
-        pairs: list[tuple[list[int], list[int]]] = []
+        pairs: list[tuple[Pieces, Pieces]] = []
         left = _MAX_READ_TOKENS
         for place, text in enumerate(texts):
             pieces = self._read(text)
@@ -277,38 +300,24 @@ class LocalAnswerer:
         # In two threads, since somebody waits for this.
         halves = [half for half in (pairs[::2], pairs[1::2]) if half]
         with ThreadPoolExecutor(max(1, len(halves))) as threads:
-            scores = list(threads.map(self._encoder.scores, halves))
+            scores = list(threads.map(self._scores, halves))
         for start, half in enumerate(scores):
             found[places[start::2]] = half[:, 0]
         return found
 
-    def _read(self, text: str) -> list[int]:
-        return self._encoder.pieces(" ".join(text[:_MAX_READ_CHARS].split()))
+    def _scores(self, pairs: Sequence[tuple[Pieces, Pieces]]) -> Scores:
+        return self._model.scores("answer", ["answer"], pairs)[0]
 
-
-class LocalClassifier:
-    """The local judge with its calibrated thresholds."""
-
-    def __init__(self, model: LocalModel) -> None:
-        self.name = "local-judge"
-        self._judge = LocalJudge(model.shared)
-        self.calibration = model.calibration().judge
-
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        return self._judge.logits(pairs)
+    def _read(self, text: str) -> Pieces:
+        return self._model.pieces(" ".join(text[:_MAX_READ_CHARS].split()))[:_MAX_SIDE_TOKENS]
 
 
 class LocalReader:
-    """Tells which parts of a message are worth keeping. Implements `PartReader`; thread-safe."""
+    """Reads messages and their parts. Implements `PartReader`; thread-safe."""
 
-    def __init__(
-        self,
-        model: LocalModel,
-        *,
-        open_session: Callable[[bytes], Session] = open_session,
-    ) -> None:
-        self._encoder = _CrossEncoder(model.shared, open_session, READER, "worth")
-        self._limit = model.calibration().reader.limit
+    def __init__(self, model: PairModel, calibration: ReaderCalibration) -> None:
+        self._model = model
+        self._calibration = calibration
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
         """Return a reading for each pair of the words before a part and its own words."""
@@ -316,45 +325,69 @@ class LocalReader:
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return, for each pair of the assistant's words and a message, whether it needs memory."""
-        raise NotImplementedError("the shipped reader has no such head yet")
+        return await asyncio.to_thread(self._needs, messages)
 
     def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
         found: list[Reading] = []
-        for start in range(0, len(parts), _PARTS_READ_TOGETHER):
-            some = parts[start : start + _PARTS_READ_TOGETHER]
-            pieces = self._encoder.pieces
-            scores = self._encoder.scores([(pieces(before), pieces(text)) for before, text in some])
-            found += map(self._reading, scores.astype(np.float64))
+        for start in range(0, len(parts), _READ_TOGETHER):
+            some = [
+                (self._side(before), self._side(text))
+                for before, text in parts[start : start + _READ_TOGETHER]
+            ]
+            scores = self._model.scores("part", ["worth", "stance", "about"], some)
+            found += (self._reading(*rows) for rows in zip(*scores, strict=True))
         return found
 
-    def _reading(self, row: NDArray[np.float64]) -> Reading:
-        """Return the odds that a part is worth keeping, and how long it most likely lasts."""
-        kept = row[1:]
-        odds = float(np.logaddexp.reduce(kept) - row[0])
-        return Reading(score=odds - self._limit, lasts=_LASTS[int(kept.argmax())])
+    def _needs(self, messages: Sequence[tuple[str, str]]) -> list[float]:
+        if not messages:
+            return []
+        pairs = [(self._side(before), self._both_ends(text)) for before, text in messages]
+        (scores,) = self._model.scores("message", ["needs"], pairs)
+        return [float(it) for it in scores[:, 1] - scores[:, 0] - self._calibration.need]
+
+    def _reading(self, worth: Scores, stance: Scores, about: Scores) -> Reading:
+        """Return the odds that a part is worth keeping, how long it lasts, and how it is meant."""
+        kept = worth[1:].astype(np.float64)
+        odds = float(np.logaddexp.reduce(kept) - worth[0])
+        shares = np.exp(about - about.max())
+        likely = int(shares.argmax())
+        is_sure = shares[likely] / shares.sum() >= self._calibration.about
+        return Reading(
+            score=odds - self._calibration.limit,
+            lasts=_LASTS[int(kept.argmax())],
+            stance=_STANCES[int(stance.argmax())],
+            about=_ABOUT[likely] if is_sure else "",
+        )
+
+    def _side(self, text: str) -> Pieces:
+        return self._model.pieces(text)[:_MAX_SIDE_TOKENS]
+
+    def _both_ends(self, text: str) -> Pieces:
+        """Return the first and the last tokens of a message, which tell what it wants."""
+        pieces = self._model.pieces(text)
+        if len(pieces) <= 2 * _MAX_SIDE_TOKENS:
+            return pieces
+        return [*pieces[:_MAX_SIDE_TOKENS], *pieces[-_MAX_SIDE_TOKENS:]]
 
 
 def open_reader(folder: Path | None) -> LocalReader | None:
     """Return the local reader; None where its file or libraries are not installed."""
     model = local_model(folder)
-    found = model.where()
-    if model.condition() != "ready" or found is None or not (found / READER).is_file():
-        return None
-    return LocalReader(model)
+    pairs = model.pairs()
+    return None if pairs is None else LocalReader(pairs, model.calibration().reader)
 
 
-def open_judge(folder: Path | None) -> LocalClassifier | None:
+def open_judge(folder: Path | None) -> LocalJudge | None:
     """Return the local judge; None where its files or libraries are not installed."""
     model = local_model(folder)
-    return LocalClassifier(model) if model.condition() == "ready" else None
+    pairs = model.pairs()
+    return None if pairs is None else LocalJudge(pairs, model.calibration().judge)
 
 
 def open_answerer(folder: Path | None) -> LocalAnswerer | None:
     """Return the local answerer; None where its file or libraries are not installed."""
-    model = local_model(folder)
-    if model.condition() != "ready" or ANSWERER not in model.shared().files:
-        return None
-    return LocalAnswerer(model.shared)
+    pairs = local_model(folder).pairs()
+    return None if pairs is None else LocalAnswerer(pairs)
 
 
 def open_facets(folder: Path | None, embedder: Embedder) -> FacetReader | None:

@@ -9,8 +9,7 @@ from recollect.models.onnx_embedder import WordRows
 from recollect.models.onnx_model import Session, open_session
 from tests.unit.training.float_bert import Weights, float_bert, random_weights
 from training import graph
-from training.graph import BertShape, build_embedder, build_judge
-from training.shipped import read_judge
+from training.graph import BertShape, build_embedder, build_pairs
 
 SHAPE = BertShape(layers=2, heads=4, hidden=32)
 ROWS = "embeddings.word_embeddings.weight"
@@ -85,38 +84,30 @@ def judge(weights: Weights) -> dict[str, np.ndarray]:
 
     return {
         **weights,
-        "kind.weight": normal(4, SHAPE.hidden),
+        "kind.weight": normal(16, SHAPE.hidden),
         "pool.weight": normal(SHAPE.hidden, 4 * SHAPE.hidden),
         "pool.bias": normal(SHAPE.hidden),
-        "own.weight": normal(4, SHAPE.hidden),
-        "own.bias": normal(4),
+        "relation.weight": normal(4, SHAPE.hidden),
+        "relation.bias": normal(4),
     }
 
 
-def test_training_can_go_on_from_a_shipped_judge(judge: dict[str, np.ndarray]):
-    shipped = build_judge(judge, SHAPE, {"relation": "own"})
-    found = read_judge(shipped, SHAPE, ("own",))
-    assert found.keys() == judge.keys() - {ROWS}
-    for name, values in found.items():
-        # Weights were rounded to seven bits, a row by its largest.
-        np.testing.assert_allclose(values, judge[name], atol=np.abs(judge[name]).max() / 100)
-
-
-def test_the_judge_pools_both_sides(
-    judge: dict[str, np.ndarray], weights: Weights, words: WordRows
+@pytest.mark.parametrize("way", [0, 4, 12])
+def test_the_reader_of_pairs_pools_both_sides(
+    judge: dict[str, np.ndarray], weights: Weights, words: WordRows, way: int
 ):
     ids = np.array([1, 7, 8, 2, 9, 8, 2])
     kinds = np.array([0, 0, 1, 0, 2, 3, 2])
     # A token's kind is added to its row before the layers see it.
-    shifted = {**judge, ROWS: weights[ROWS][ids] + judge["kind.weight"][kinds]}
+    shifted = {**judge, ROWS: weights[ROWS][ids] + judge["kind.weight"][kinds + way]}
     exact = float_bert(shifted, SHAPE, np.arange(len(ids)))
     old, new = exact[kinds < 2].mean(axis=0), exact[kinds > 1].mean(axis=0)
     joined = np.concatenate([exact[0], old, new, np.abs(old - new)])
     pooled = np.tanh(judge["pool.weight"] @ joined + judge["pool.bias"])
-    expected = judge["own.weight"] @ pooled + judge["own.bias"]
+    expected = judge["relation.weight"] @ pooled + judge["relation.bias"]
 
-    session = open_session(build_judge(judge, SHAPE, {"relation": "own"}))
-    feed = {"kinds": kinds[None], "attention_mask": np.ones((1, 7), np.int64)}
+    session = open_session(build_pairs(judge, SHAPE, ["relation"]))
+    feed = {"kinds": kinds[None] + way, "attention_mask": np.ones((1, 7), np.int64)}
     (scores,) = session.run(["relation"], {**feed, "words": words.of(ids[None])})
 
-    np.testing.assert_allclose(scores[0], expected, atol=0.05)
+    np.testing.assert_allclose(scores[0], expected, atol=0.15)

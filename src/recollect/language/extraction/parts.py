@@ -26,8 +26,9 @@ _MAX_PARTS: Final = 60
 # What a reader reads of the words before a part; Chinese says more in a character.
 _MAX_BEFORE_CHARACTERS: Final = 240
 _MAX_BEFORE_CHINESE: Final = 80
-# A message is read with its Chinese punctuation folded; the comma in 1,000 is no border.
-_BORDER: Final = re.compile(rf"[,;，；](?:\s+|(?=[{HAN}]))")
+# A message is read with its Chinese punctuation folded; the comma in 1,000 is no border. Many
+# people write Chinese with spaces for commas.
+_BORDER: Final = re.compile(rf"[,;，；](?:\s+|(?=[{HAN}]))|(?<=[{HAN}])\s+(?=[{HAN}])")
 _HAN: Final = re.compile(f"[{HAN}]")
 _NUMBER: Final = re.compile(r"\s*(?P<number>\S*\d\S*(?:[ \t]\S{1,20}){0,3})\s*")
 _SAID: Final = re.compile(r"[^\W_]")
