@@ -1,7 +1,8 @@
 """Train the heads that read facets: `python -m training.facets.train SHIPPED [--folds 5]`.
 
 Two softmax regressions on the vectors of the shipped embedder and the mean of its word rows: which
-attribute a statement states or a question asks for, and whom it is about. They need no torch. The
+attribute a statement states or a question asks for, and whom it is about. They learn from written
+statements and from what is worth keeping in the talks of `training.extract`. They need no torch. The
 temperature and the thresholds are chosen on held-out folds; then the heads are trained on
 everything, rounded to 8 bits, and written to SHIPPED/facets.npz. The figures of the card are
 printed.
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 from recollect.models.facet_head import WordMeans
 from recollect.models.local_model import FACETS, local_model
 from recollect.models.sealed_folder import SEAL, sha256
+from training.extract.rows import first_words, talks, use_of
+from training.judge.slots import is_chinese
 
 Array = NDArray[np.float32]
 
@@ -59,7 +62,7 @@ _AS_BARE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A written statement or question, or a rewording of one."""
+    """A written statement or question, a rewording of one, or what was told in a talk."""
 
     text: str
     facet: str
@@ -68,6 +71,8 @@ class Example:
     language: str
     group: int
     is_written: bool = True
+    is_told: bool = False
+    """In a talk, in passing; `about` may be unknown."""
 
 
 def examples() -> list[Example]:
@@ -91,6 +96,26 @@ def examples() -> list[Example]:
                 noted = (_reworded(written.text, rules[language]) for rules in (_AS_NOTE, _AS_BARE))
                 others = [text for text in noted if text != written.text]
                 found += [replace(written, text=text, is_written=False) for text in others]
+    return [*found, *told_in_talks(1 + max(it.group for it in found))]
+
+
+def told_in_talks(first: int) -> list[Example]:
+    """Return what is worth keeping in the talks, but for those that measure extraction."""
+    found: list[Example] = []
+    for number, talk in enumerate(talks(), first):
+        if use_of(first_words(talk)) == "measure":
+            continue
+        for kept in talk["keep"]:
+            told = Example(
+                text=kept["span"],
+                facet=kept["facet"],
+                about=kept.get("whose", ""),
+                is_question=False,
+                language="zh" if is_chinese(kept["span"]) else "en",
+                group=number,
+                is_told=True,
+            )
+            found.append(told)
     return found
 
 
@@ -132,10 +157,10 @@ def softmax(scores: Array) -> Array:
 
 def folds_of(given: Sequence[Example], count: int) -> NDArray[np.int64]:
     """Return the fold of each; the lines of one facet and form are spread evenly."""
-    order = np.random.default_rng(0).permutation(1 + max(it.group for it in given))
     fold: dict[int, int] = {}
     seen: dict[tuple[str, bool], int] = {}
     by_group = {it.group: (it.facet, it.is_question) for it in given}
+    order = np.random.default_rng(0).permutation(sorted(by_group))
     for group in order.tolist():
         kind = by_group[group]
         fold[group] = seen[kind] = (seen.get(kind, -1) + 1) % count
@@ -191,15 +216,15 @@ def report(name: str, shares: Array, classes: NDArray[np.int64], given: Sequence
     order = np.argsort(-shares, axis=1)
     first = order[:, 0] == classes
     among = (order[:, :3] == classes[:, None]).any(axis=1)
+    kinds = {"statements": (False, False), "questions": (True, False), "told": (False, True)}
     for language in _LANGUAGES:
-        for is_question in (False, True):
+        for kind, form in kinds.items():
             mine = np.array(
                 [
-                    it.is_written and (it.language, it.is_question) == (language, is_question)
+                    it.is_written and (it.language, it.is_question, it.is_told) == (language, *form)
                     for it in given
                 ]
             )
-            kind = "questions" if is_question else "statements"
             print(f"{name} {language} {kind}: {first[mine].mean():.3f} / {among[mine].mean():.3f}")
 
 
@@ -216,10 +241,14 @@ def main() -> None:
         "abouts": _ABOUTS,
     }
     told = {"facets": [it.facet for it in given], "abouts": [it.about for it in given]}
-    is_written = np.array([it.is_written for it in given])
+    everything, all_folds, all_read = given, folds, read
     arrays: dict[str, NDArray[np.generic]] = {}
     for head, known in names.items():
-        classes = np.array([known.index(it) for it in told[head]])
+        labelled = np.array([it in known for it in told[head]])
+        given = [it for it, is_known in zip(everything, labelled, strict=True) if is_known]
+        read, folds = all_read[labelled], all_folds[labelled]
+        is_written = np.array([it.is_written for it in given])
+        classes = np.array([known.index(it) for it in told[head] if it in known])
         scores = held_out(read, classes, len(known), folds)
         temperature = temperature_of(scores[is_written], classes[is_written])
         shares = softmax(scores / np.float32(temperature))
