@@ -2,8 +2,8 @@
 
 Two softmax regressions on the vectors of the shipped embedder and the mean of its word rows: which
 attribute a statement states or a question asks for, and whom it is about. They learn from written
-statements and from what is worth keeping in the talks of `training.extract`. They need no torch. The
-temperature and the thresholds are chosen on held-out folds; then the heads are trained on
+statements and from what is worth keeping in the talks of `training.extract`. They need no torch.
+The temperature and the thresholds are chosen on held-out folds; then the heads are trained on
 everything, rounded to 8 bits, and written to SHIPPED/facets.npz. The figures of the card are
 printed.
 """

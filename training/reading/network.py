@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +45,8 @@ WAY_OF: Final = {
     "needs": "message",
 }
 LONGEST_SIDE: Final = 72
+_WARM_UP_STEPS: Final = 200
+_LOGGED_EVERY: Final = 500
 START: Final = time.time()
 
 State = dict[str, Tensor]
@@ -282,8 +285,9 @@ def train(
     decay: float,
     seed: int,
     name: str,
+    seconds: float = 0,
 ) -> None:
-    """Train for some steps, then put the moving average of the weights in place."""
+    """Train for some steps or seconds, then put the moving average of the weights in place."""
     draw = np.random.default_rng(seed)
     torch.manual_seed(seed)
     body = list(network.body.parameters())
@@ -298,8 +302,12 @@ def train(
     current, average = list(network.parameters()), list(network.state().values())
     shares = np.array([task.share for task in tasks])
     network.train()
-    for step in range(steps):
-        now = min(1.0, (step + 1) / max(1.0, 0.06 * steps)) * cosine_decay(step / steps)
+    begin = time.time()
+    for step in count():
+        progress = (time.time() - begin) / seconds if seconds else step / steps
+        if progress >= 1:
+            break
+        now = min(1.0, (step + 1) / _WARM_UP_STEPS) * cosine_decay(progress)
         for group, first in zip(optimiser.param_groups, rates, strict=True):
             group["lr"] = first * now
         task = tasks[int(draw.choice(len(tasks), p=shares / shares.sum()))]
@@ -310,8 +318,8 @@ def train(
         optimiser.step()
         with torch.no_grad():
             torch._foreach_lerp_(average, current, 1 - min(decay, (1 + step) / (10 + step)))
-        if (step + 1) % max(1, steps // 8) == 0:
-            log(f"{name} step {step + 1}", f"{task.name} {loss.item():.3f}")
+        if (step + 1) % _LOGGED_EVERY == 0:
+            log(f"{name} step {step + 1} {progress:.2f}", f"{task.name} {loss.item():.3f}")
     with torch.no_grad():
         for it, mean in zip(current, average, strict=True):
             it.copy_(mean)

@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--export", type=Path, help="the shipped word rows; WORK/export")
     parser.add_argument("--steps-aux", type=int, default=2_500)
     parser.add_argument("--steps", type=int, default=7_000)
+    parser.add_argument("--seconds", type=float, default=0, help="of a stage, instead of steps")
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3)
@@ -75,7 +76,16 @@ def begin(network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> No
         relations.Statements(head, pairs, AUX_SHARES[head], given.batch, given.seed)
         for head, (pairs, _) in aux.items()
     ]
-    train(network, tasks, steps=given.steps_aux, rate=2e-4, decay=0.999, seed=0, name="begin")
+    train(
+        network,
+        tasks,
+        steps=given.steps_aux,
+        rate=2e-4,
+        decay=0.999,
+        seed=0,
+        name="begin",
+        seconds=given.seconds,
+    )
     for head, (_, held) in aux.items():
         (scores,) = read_scores(network, held, head)
         right = (scores.argmax(1) == held.labels.cpu().numpy()).mean()
@@ -117,21 +127,18 @@ def one_seed(network: PairNetwork, tokens: Tokens, given: argparse.Namespace, se
         decay=0.998,
         seed=seed,
         name=f"seed {seed}",
+        seconds=given.seconds,
     )
     torch.save(network.state(), given.out / f"seed-{seed}.pt")
 
 
 def finish(network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> None:
-    """Measure each seed and their mean, and save the mean."""
+    """Save the mean of the seeds, and measure it."""
     device = given.device
     rows = (given.work / "judge_dev.jsonl").read_text("utf-8").splitlines()
     dev = relations.Dev(tokens, [json.loads(row) for row in rows], device)
     _, _, held = answers.read_groups(given.work, tokens, device)
     states = [torch.load(file, map_location=device) for file in sorted(given.out.glob("seed-*.pt"))]
-    for state in states:
-        network.put(state)
-        log(answers.report(network, held))
-        log(parts.report(network, tokens, given.work, device))
     # What is measured is what is saved.
     network.put({name: it.half().float() for name, it in mean_state(states).items()})
     save(network, given.out)
