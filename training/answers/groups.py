@@ -75,6 +75,16 @@ def own_groups(draw: random.Random) -> tuple[list[Group], list[Group]]:
     return train, dev
 
 
+def own_questions() -> Iterator[tuple[str, str]]:
+    """Yield question and text that answers it, of our own groups that are trained with."""
+    seen = set[tuple[str, str]]()
+    for group in own_groups(random.Random(23))[0]:
+        for text in group["right"]:
+            if (group["q"], text) not in seen:
+                seen.add((group["q"], text))
+                yield group["q"], text
+
+
 def read_scenes(folder: Path, kind: str = "scenes") -> list[Scene]:
     """Return the scenes of a kind: those where nothing changes ("scenes"), or "changes"."""
     files = sorted(folder.glob(f"{kind}_*.jsonl"))

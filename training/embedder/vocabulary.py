@@ -122,7 +122,7 @@ def _extended(
     return Vocabulary(
         tokenizer=tokenizer,
         beginnings={
-            row: encode_gloss(glosses[token]) if token in glosses else []
+            row: encode_gloss(gloss) if (gloss := _gloss(token, glosses)) else []
             for token, row in ids.items()
         },
         characters={
@@ -132,6 +132,13 @@ def _extended(
         },
         size=len(old) + len(added),
     )
+
+
+def _gloss(token: str, glosses: Mapping[str, str]) -> str:
+    """Return a word's gloss, or what its characters mean where the dictionary has no such word."""
+    if token in glosses:
+        return glosses[token]
+    return " ".join(glosses.get(character, "") for character in token).strip()
 
 
 def _as_ranges(characters: Iterable[str]) -> str:
