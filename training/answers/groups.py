@@ -160,10 +160,10 @@ def among_others(group: Group, told: list[str], draw: random.Random) -> Group:
 
 
 def public_groups(sources: Path, draw: random.Random) -> list[Group]:
-    """Return the questions of public sets with the sentences of their paragraph."""
+    """Return the questions of the public sets that are there, with their paragraph's sentences."""
     found: list[Group] = []
     english: dict[str, Group] = {}
-    for name in PUBLIC:
+    for name in (it for it in PUBLIC if (sources / it).is_file()):
         for key, group in _paragraphs(json.loads((sources / name).read_text("utf-8"))):
             group["from"] = name.partition("_")[0].partition("/")[0].lower()
             found.append(group)

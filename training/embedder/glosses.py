@@ -7,7 +7,7 @@ An entry is a line such as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,12 @@ class Glosses:
     words: dict[str, str] = field(default_factory=dict[str, str])
     surnames: dict[str, str] = field(default_factory=dict[str, str])
     readings: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def entries(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each simplified word with its meanings as they stand in the dictionary."""
+    for entry in filter(None, map(_ENTRY.match, lines)):
+        yield entry["word"], entry["glosses"].split("/")
 
 
 def choose(lines: Iterable[str]) -> Glosses:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.language.characters import fold
-from training.embedder import vocabulary
 from training.answers.groups import own_questions
+from training.embedder import vocabulary
 from training.embedder.glosses import read_glosses
 from training.judge.own import DATA, read_lines
 
@@ -118,15 +118,9 @@ def reading_comprehension(sources: Path) -> Iterator[list[str]]:
 
 
 def dialogues(sources: Path) -> Iterator[str]:
-    """Yield what people say in English: a list of utterances, and dstc8-schema-guided-dialogue."""
-    utterances = sources / "said.txt.xz"
-    if utterances.is_file():
-        with lzma.open(utterances, "rt", encoding="utf-8") as lines:
-            yield from (fold(line.rstrip("\n")) for line in lines)
-    for file in sorted((sources / "dstc8").glob("*.json")):
-        for dialogue in json.loads(file.read_text("utf-8")):
-            for turn in dialogue["turns"]:
-                yield fold(turn["utterance"])
+    """Yield what people say in English."""
+    with lzma.open(sources / "said.txt.xz", "rt", encoding="utf-8") as lines:
+        yield from (fold(line.rstrip("\n")) for line in lines)
 
 
 def write_vocabulary(
@@ -161,7 +155,11 @@ def _sampled(parallel: list[list[str]], chinese: list[list[str]]) -> Iterator[st
     taken = defaultdict[str, int](int)
     for source, *texts in [*([row[0], row[1]] for row in parallel), *chinese]:
         for text in texts:
-            if source not in WORD_LISTS and taken[source] < _SAMPLE_A_SOURCE and draw.random() < 0.5:
+            if (
+                source not in WORD_LISTS
+                and taken[source] < _SAMPLE_A_SOURCE
+                and draw.random() < 0.5
+            ):
                 taken[source] += len(text)
                 yield text
 

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 
 def kdconv(text: str) -> Iterator[list[str]]:
@@ -32,7 +33,7 @@ def schema_guided(text: str) -> Iterator[list[str]]:
 def replies(dialogues: Iterable[list[str]]) -> Iterator[tuple[str, str]]:
     """Yield each turn with the next one."""
     for turns in dialogues:
-        yield from zip(turns, turns[1:], strict=False)
+        yield from pairwise(turns)
 
 
 def column(text: str, name: str) -> list[str]:

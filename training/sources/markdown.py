@@ -1,8 +1,8 @@
 """Pairs from Markdown: the same page in two languages, both languages in one page, one page alone.
 
-A page is a list of blocks. Two pages are aligned block by block as a whole: what is the same in both
-languages (names, numbers, code) and how long the blocks are decide, so a paragraph that one page has
-more than the other shifts nothing.
+A page is a list of blocks. Two pages are aligned block by block as a whole: what is the same in
+both languages (names, numbers, code) and how long the blocks are decide, so a paragraph that only
+one of them has shifts nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from training.sources.markup import plain_markdown
 from training.sources.rows import HAN
@@ -120,7 +121,7 @@ def _likeness(chinese: Block, english: Block) -> float:
         return -1.0
     if chinese.kind == "code":
         return 1.0 if chinese.text == english.text else 0.3
-    length = math.exp(-2 * abs(math.log(max(chinese.letters, 1) / max(len(english.text), 1))))
+    length = math.exp(-abs(math.log(max(chinese.letters, 1) / max(len(english.text), 1))))
     if not chinese.latin and not english.latin:
         return 0.8 * length
     shared = len(chinese.latin & english.latin) / max(len(chinese.latin), 1)
@@ -137,7 +138,7 @@ def commented(page: str) -> Iterator[tuple[str, str]]:
 def in_turn(page: str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a page in which a Chinese block follows each English one."""
     found = blocks(page)
-    for english, chinese in zip(found, found[1:], strict=False):
+    for english, chinese in pairwise(found):
         if not english.han and chinese.han and _likeness(chinese, english) >= _WORTH_PAIRING:
             yield chinese.text, english.text
 

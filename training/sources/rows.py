@@ -10,6 +10,7 @@ from typing import NamedTuple
 HAN = re.compile("[\u3400-\u9fff]")
 _LETTERS = re.compile("[A-Za-z]")
 _LONGEST = 1_200
+_LONGEST_MEANING = 100
 
 
 class Pair(NamedTuple):
@@ -40,9 +41,9 @@ def short_translations(pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
     """Yield words and names with their translation, which may be much longer or shorter."""
     for chinese, english in pairs:
         pair = Pair(squeezed(chinese), squeezed(english))
-        if HAN.search(pair.first) and not HAN.search(pair.second) and len(pair.second) <= 120:
-            if len(_LETTERS.findall(pair.second)) >= 2:
-                yield pair
+        is_translation = HAN.search(pair.first) and not HAN.search(pair.second)
+        if is_translation and 2 <= len(_LETTERS.findall(pair.second)) <= _LONGEST_MEANING:
+            yield pair
 
 
 def companions(pairs: Iterable[tuple[str, str]], shortest: int = 4) -> Iterator[Pair]:

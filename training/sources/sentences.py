@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from xml.etree import ElementTree
 
-_VERSE = re.compile(r'<book id="(\w+)">|<c id="(\d+)"\s*/>|<v id="(\d+)"\s*/>(.*?)<ve\s*/>', re.DOTALL)
+_VERSE = re.compile(
+    r'<book id="(\w+)">|<c id="(\d+)"\s*/>|<v id="(\d+)"\s*/>(.*?)<ve\s*/>', re.DOTALL
+)
 _TAG = re.compile(r"<[^>]*>")
 _NOTE = re.compile(r"<(note|f|x)\b.*?</\1>", re.DOTALL)
 _OSIS = "{http://www.bibletechnologies.net/2003/OSIS/namespace}"
-# OSIS and USFX name books differently: https://ebible.org/usfx and the OSIS manual, appendix C.
-_BOOKS = dict(
-    zip(
-        "Gen Exod Lev Num Deut Josh Judg Ruth 1Sam 2Sam 1Kgs 2Kgs 1Chr 2Chr Ezra Neh Esth Job Ps"
-        " Prov Eccl Song Isa Jer Lam Ezek Dan Hos Joel Amos Obad Jonah Mic Nah Hab Zeph Hag Zech"
-        " Mal Matt Mark Luke John Acts Rom 1Cor 2Cor Gal Eph Phil Col 1Thess 2Thess 1Tim 2Tim"
-        " Titus Phlm Heb Jas 1Pet 2Pet 1John 2John 3John Jude Rev".split(),
-        "GEN EXO LEV NUM DEU JOS JDG RUT 1SA 2SA 1KI 2KI 1CH 2CH EZR NEH EST JOB PSA"
-        " PRO ECC SNG ISA JER LAM EZK DAN HOS JOL AMO OBA JON MIC NAM HAB ZEP HAG ZEC"
-        " MAL MAT MRK LUK JHN ACT ROM 1CO 2CO GAL EPH PHP COL 1TH 2TH 1TI 2TI"
-        " TIT PHM HEB JAS 1PE 2PE 1JN 2JN 3JN JUD REV".split(),
-        strict=True,
-    )
-)
+# How OSIS names a book, and how USFX does.
+_NAMES = """
+Gen=GEN Exod=EXO Lev=LEV Num=NUM Deut=DEU Josh=JOS Judg=JDG Ruth=RUT 1Sam=1SA 2Sam=2SA
+1Kgs=1KI 2Kgs=2KI 1Chr=1CH 2Chr=2CH Ezra=EZR Neh=NEH Esth=EST Job=JOB Ps=PSA Prov=PRO
+Eccl=ECC Song=SNG Isa=ISA Jer=JER Lam=LAM Ezek=EZK Dan=DAN Hos=HOS Joel=JOL Amos=AMO
+Obad=OBA Jonah=JON Mic=MIC Nah=NAM Hab=HAB Zeph=ZEP Hag=HAG Zech=ZEC Mal=MAL Matt=MAT
+Mark=MRK Luke=LUK John=JHN Acts=ACT Rom=ROM 1Cor=1CO 2Cor=2CO Gal=GAL Eph=EPH Phil=PHP
+Col=COL 1Thess=1TH 2Thess=2TH 1Tim=1TI 2Tim=2TI Titus=TIT Phlm=PHM Heb=HEB Jas=JAS 1Pet=1PE
+2Pet=2PE 1John=1JN 2John=2JN 3John=3JN Jude=JUD Rev=REV
+"""
+_BOOKS: dict[str, str] = {
+    name: it for name, _, it in (one.partition("=") for one in _NAMES.split())
+}
 
 
 def tatoeba(text: str) -> Iterator[tuple[str, str]]:
@@ -40,7 +42,7 @@ def paraphrases(pairs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for chinese, english in pairs:
         same[english].append(chinese)
     for group in same.values():
-        yield from zip(group, group[1:], strict=False)
+        yield from pairwise(group)
 
 
 def lines(chinese: str, english: str) -> Iterator[tuple[str, str]]:

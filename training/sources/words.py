@@ -1,4 +1,4 @@
-"""Words with their translation: Chinese Open Wordnet, CLDR, OpenStreetMap's presets, Unihan.
+"""Words with their translation: Chinese Open Wordnet, pairs of JSON files, words in use.
 
 What new word rows begin as (`glosses`), and short translations to train with.
 """
@@ -8,12 +8,17 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, cast
 
-from training.sources.rows import HAN
-
 _SYNSET = re.compile(r"^(\d{8}-[nvarsp]):$")
-_ONLY_HAN = re.compile("[\u4e00-\u9fff]+")
+HAN_RUN = re.compile("[\u4e00-\u9fff]+")
+_ENGLISH_WORD = re.compile("[a-z]{2,}")
+# English words that go with every Chinese one.
+_FUNCTION_WORDS = frozenset(
+    {"the", "to", "of", "and", "is", "in", "it", "you", "that", "for", "on", "with", "as", "are"}
+    | {"be", "this", "was", "at", "have", "not", "from", "or", "by", "will", "can"}
+)
 
 
 def english_synsets(files: Iterable[str]) -> dict[str, list[str]]:
@@ -62,6 +67,15 @@ def best_gloss(meanings: list[list[str]]) -> str:
     return min(counted, key=lambda word: (-counted[word], len(word.split()), first.index(word)))
 
 
+def wordnet_glosses(words: Mapping[str, list[list[str]]]) -> dict[str, str]:
+    """Return word → gloss; what is listed with its ending (聪明的) also without it."""
+    found = {word: best_gloss(it) for word, it in words.items() if is_word(word)}
+    bare = {
+        word[:-1]: gloss for word, gloss in found.items() if len(word) > 2 and word[-1] in "的地"
+    }
+    return bare | found
+
+
 def synonyms(words: Mapping[str, list[list[str]]]) -> Iterator[tuple[str, str]]:
     """Yield Chinese words that share a synset."""
     together: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -69,7 +83,7 @@ def synonyms(words: Mapping[str, list[list[str]]]) -> Iterator[tuple[str, str]]:
         for meaning in meanings:
             together[tuple(meaning)].append(word)
     for group in together.values():
-        yield from zip(group, group[1:], strict=False)
+        yield from pairwise(group)
 
 
 def same_leaves(chinese: Any, english: Any) -> Iterator[tuple[str, str]]:
@@ -87,20 +101,7 @@ def same_leaves(chinese: Any, english: Any) -> Iterator[tuple[str, str]]:
             yield from same_leaves(mine[0], other[0])
 
 
-def definitions(unihan: str) -> Iterator[tuple[str, str]]:
-    """Yield character and first meaning from Unihan's kDefinition lines."""
-    for line in unihan.splitlines():
-        code, _, rest = line.partition("\t")
-        field, _, meaning = rest.partition("\t")
-        if field == "kDefinition" and code.startswith("U+"):
-            gloss = re.split("[;,(]", meaning)[0].strip()
-            if gloss:
-                yield chr(int(code[2:], 16)), gloss
-
-
-def aligned_words(
-    pairs: Iterable[tuple[list[str], list[str]]], least: int = 4
-) -> dict[str, str]:
+def aligned_words(pairs: Iterable[tuple[list[str], list[str]]], least: int = 4) -> dict[str, str]:
     """Return for each Chinese word the English word that goes with it (Dice over sentences)."""
     together: dict[str, Counter[str]] = defaultdict(Counter)
     chinese_count, english_count = Counter[str](), Counter[str]()
@@ -112,7 +113,7 @@ def aligned_words(
             together[word].update(theirs)
     found: dict[str, str] = {}
     for word, counts in together.items():
-        if chinese_count[word] < least or not _ONLY_HAN.fullmatch(word):
+        if chinese_count[word] < least or not HAN_RUN.fullmatch(word):
             continue
         scores = {
             it: 2 * count / (chinese_count[word] + english_count[it])
@@ -125,4 +126,8 @@ def aligned_words(
 
 
 def is_word(text: str) -> bool:
-    return bool(_ONLY_HAN.fullmatch(text)) and bool(HAN.search(text))
+    return HAN_RUN.fullmatch(text) is not None
+
+
+def content_words(english: str) -> list[str]:
+    return [it for it in _ENGLISH_WORD.findall(english.lower()) if it not in _FUNCTION_WORDS]
