@@ -44,6 +44,7 @@ PARALLEL_SHARES = defaultdict(
         "osm": 0.5,
         "verses": 0.8,
         "ethereum": 0.8,
+        "convlab": 3.0,
         "tatoeba": 3.0,
         "tatoeba+": 2.0,
         "3am_captions": 1.5,
@@ -65,6 +66,7 @@ JOINED = {
     "python_docs": 0.3,
     "django_docs": 0.3,
     "verses": 0.3,
+    "convlab": 0.3,
     "3am_captions": 0.2,
     "own": 0.5,
 }

@@ -185,7 +185,31 @@ def _kdconv(repositories: Repositories) -> Texts:
 def _crosswoz(repositories: Repositories) -> Texts:
     read = repositories("thu-coai/CrossWOZ").read
     for part in ("val", "test"):
-        yield from dialogues.replies(dialogues.crosswoz(read(f"data/crosswoz/{part}.json.zip")))
+        found = dialogues.zipped(read(f"data/crosswoz/{part}.json.zip"))
+        yield from dialogues.replies(found.values())
+
+
+def _convlab(repositories: Repositories) -> Texts:
+    """Yield dialogues whose translation people have corrected, in both directions."""
+    repository = repositories("thu-coai/ConvLab-2")
+
+    def dialogues_of(path: str) -> dict[str, list[str]]:
+        return dialogues.zipped(repository.read(f"data/{path}.json.zip"))
+
+    yield from dialogues.same_turns(
+        dialogues_of("crosswoz/val"), dialogues_of("crosswoz_en/human_val")
+    )
+    for chinese, english in dialogues.same_turns(
+        dialogues_of("multiwoz_zh/human_val"), dialogues_of("multiwoz/val")
+    ):
+        yield chinese, dialogues.detokenised(english)
+
+
+def _multiwoz(repositories: Repositories) -> Iterable[str]:
+    read = repositories("thu-coai/ConvLab-2").read
+    for part in ("val", "test"):
+        for turns in dialogues.zipped(read(f"data/multiwoz/{part}.json.zip")).values():
+            yield from map(dialogues.detokenised, turns)
 
 
 def _clinc(repositories: Repositories) -> Iterable[str]:
@@ -218,12 +242,14 @@ SAID: dict[str, Callable[[Repositories], Iterable[str]]] = {
     "clinc": _clinc,
     "banking": _banking,
     "slurp": _slurp,
+    "convlab": _multiwoz,
     "dstc8": _dstc8,
 }
 # Source → its pairs and how many of them at most.
 PARALLEL: dict[str, tuple[Recipe, int]] = {
     "tatoeba": (_tatoeba, 40_000),
     "3am_captions": (_3am, 30_000),
+    "convlab": (_convlab, 10_000),
     "verses": (_verses, 12_000),
     "wordnet": (_wordnet_words, 70_000),
     "cldr": (_cldr, 10_000),

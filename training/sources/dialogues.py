@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+
+_BEFORE = re.compile(r"\s+([.,!?;:]|n't\b|'(?:s|m|re|ve|d|ll)\b)")
 
 
 def kdconv(text: str) -> Iterator[list[str]]:
@@ -16,13 +19,30 @@ def kdconv(text: str) -> Iterator[list[str]]:
         yield [turn["message"] for turn in dialogue["messages"]]
 
 
-def crosswoz(archive: bytes) -> Iterator[list[str]]:
-    """Yield the turns of each dialogue of CrossWOZ, whose files are zipped."""
+def zipped(archive: bytes) -> dict[str, list[str]]:
+    """Return the turns of each dialogue in a zipped file of CrossWOZ or MultiWOZ, by its name."""
+    found: dict[str, list[str]] = {}
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         for name in opened.namelist():
             if name.endswith(".json") and not name.startswith("__"):
-                for dialogue in json.loads(opened.read(name)).values():
-                    yield [turn["content"] for turn in dialogue["messages"]]
+                for key, dialogue in json.loads(opened.read(name)).items():
+                    turns = dialogue.get("messages") or dialogue.get("log")
+                    found[key] = [turn.get("content") or turn["text"] for turn in turns]
+    return found
+
+
+def same_turns(
+    chinese: Mapping[str, list[str]], english: Mapping[str, list[str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the turns of the dialogues that are there in both languages, turn by turn."""
+    for key, turns in chinese.items():
+        if len(turns) == len(english.get(key, [])):
+            yield from zip(turns, english[key], strict=True)
+
+
+def detokenised(english: str) -> str:
+    """Return the text without the spaces that stand before punctuation and endings."""
+    return _BEFORE.sub(r"\1", english)
 
 
 def schema_guided(text: str) -> Iterator[list[str]]:

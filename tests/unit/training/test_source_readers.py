@@ -67,6 +67,16 @@ make move
 """
 
 
+_LOG = {"log": [{"text": "你好"}, {"text": "在"}]}
+
+
+def _zipped(found: object) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("val.json", json.dumps(found))
+    return packed.getvalue()
+
+
 def test_gettext_entries_are_joined_and_fuzzy_ones_left_out():
     assert list(gettext.plain_entries(_PO)) == [
         ("字典 dict 按顺序保存 键。", "The dict keeps keys in order.")
@@ -116,11 +126,14 @@ def test_headings_lead_to_their_paragraph_and_paragraphs_to_the_next():
 
 def test_dialogues_become_turns_and_replies():
     kdconv = json.dumps([{"messages": [{"message": "你好"}, {"message": "你好呀"}]}])
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("val.json", json.dumps({"1": {"messages": [{"content": "几点"}]}}))
     assert list(dialogues.replies(dialogues.kdconv(kdconv))) == [("你好", "你好呀")]
-    assert list(dialogues.crosswoz(packed.getvalue())) == [["几点"]]
+
+
+def test_dialogues_in_two_languages_are_paired_turn_by_turn():
+    chinese = dialogues.zipped(_zipped({"1": {"messages": [{"content": "几点？"}]}, "2": _LOG}))
+    english = dialogues.zipped(_zipped({"1": {"log": [{"text": "What 's the time ?"}]}}))
+    assert list(dialogues.same_turns(chinese, english)) == [("几点？", "What 's the time ?")]
+    assert dialogues.detokenised("What 's the time ?") == "What's the time?"
 
 
 def test_sentences_and_verses_are_paired():
