@@ -28,8 +28,9 @@ def write_sources(folder: Path, count: int = 240) -> None:
     _write_rows(folder / "zz.tsv.xz", together)
     for name in PUBLIC:
         _write_json(folder / name, {"data": [_article(said)]})
-    turns = [{"utterance": english[0]} for english, _ in said]
-    _write_json(folder / "dstc8" / "01.json", [{"turns": turns}])
+    with lzma.open(folder / "said.txt.xz", "wt", encoding="utf-8") as lines:
+        lines.writelines(f"{english[0]}\n" for english, _ in said)
+    _write(folder / "glosses.tsv", ["钥匙\tkey", "住\tlive"])
     words = {word: len(said) for _, chinese in said for word in chinese[0][:2]}
     _write(folder / "jieba" / "dict.txt", (f"{word} {times} n" for word, times in words.items()))
     _write_nli(folder / "nli", [english for english, _ in said])

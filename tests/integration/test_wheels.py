@@ -67,6 +67,11 @@ def test_the_data_wheel_has_every_file_and_they_are_whole(wheels: dict[str, Path
             assert hashlib.sha256(wheel.read(f"{_DATA}/{name}")).hexdigest() == digest
         (about,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
         assert "# recollect-embedder" in wheel.read(about).decode(), "the card goes with it"
+        licences = about.replace("METADATA", "licenses")
+        told = {
+            f"{licences}/{name}" for name in ("NOTICE", "LICENSING.md", "LICENSES/CC-BY-4.0.txt")
+        }
+        assert told <= set(wheel.namelist()), "attributions and licences go with it"
 
 
 def test_the_wheel_of_recollect_holds_neither_weights_nor_the_recipe(wheels: dict[str, Path]):

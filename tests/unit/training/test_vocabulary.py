@@ -120,3 +120,9 @@ def test_words_that_no_dictionary_has_need_to_be_frequent():
     counted = {"厨房": 10, "的门": 30, "一二三四五六七": 99, "key": 99, "门": 99}
     best = vocabulary.best_words(counted, {}, GLOSSES, limit=5)
     assert best == ["厨房", "的门"]
+
+
+def test_a_row_without_a_gloss_begins_as_what_it_is_put_together_from():
+    meanings = vocabulary._meanings(["厨", "房", "后", "厨房", "后厨"], GLOSSES)
+    assert meanings["厨"] == meanings["房"] == meanings["后厨"] == "the kitchen"
+    assert meanings["后"] == ""
