@@ -7,7 +7,6 @@ replaced, a copy of the package stands for the next one: the same model under an
 import gzip
 import json
 import logging
-import os
 import signal
 import sqlite3
 import subprocess
@@ -112,11 +111,11 @@ def another_release(folder: Path) -> Path:
     assert shipped is not None
     folder.mkdir()
     seal = json.loads((shipped / SEAL).read_bytes())
-    for name in seal:
-        os.symlink(shipped / name, folder / name)
+    for file in shipped.iterdir():
+        if file.is_file() and file.name not in {EMBEDDER, SEAL}:
+            (folder / file.name).symlink_to(file)
     # The field `producer_name` of the format, which nothing reads.
     other = (shipped / EMBEDDER).read_bytes() + b"\x12\x04next"
-    (folder / EMBEDDER).unlink()
     (folder / EMBEDDER).write_bytes(other)
     (folder / SEAL).write_text(json.dumps({**seal, EMBEDDER: sha256(other)}))
     return folder
