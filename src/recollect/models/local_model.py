@@ -243,7 +243,7 @@ class LocalJudge:
 
 
 class LocalAnswerer:
-    """Scores how clearly texts answer a question. Thread-safe."""
+    """Scores how clearly texts answer a question. Implements `Answerer`; thread-safe."""
 
     def __init__(
         self,
@@ -251,14 +251,21 @@ class LocalAnswerer:
         *,
         open_session: Callable[[bytes], Session] = open_session,
     ) -> None:
+        self.name = "local-answerer"
         self._encoder = _CrossEncoder(load, open_session, ANSWERER, "answer")
 
-    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    async def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a number for each text; above 0 it rather answers the question.
 
         What is longer than the model has learnt to read is not a number, nor is what comes after
         so much as can be read while somebody waits.
         """
+        return await asyncio.to_thread(self._logits, question, texts)
+
+    async def close(self) -> None:
+        """Do nothing: other models use the same files."""
+
+    def _logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         found = np.full(len(texts), np.nan, np.float32)
         asked = self._read(question)
         if len(asked) > _MAX_QUESTION_TOKENS:
@@ -333,10 +340,7 @@ class LocalReader:
 def open_reader(folder: Path | None) -> LocalReader | None:
     """Return the local reader; None where its file or libraries are not installed."""
     model = local_model(folder)
-    found = model.where()
-    if model.condition() != "ready" or found is None or not (found / READER).is_file():
-        return None
-    return LocalReader(model)
+    return LocalReader(model) if _has(model, READER) else None
 
 
 def open_judge(folder: Path | None) -> LocalClassifier | None:
@@ -348,9 +352,13 @@ def open_judge(folder: Path | None) -> LocalClassifier | None:
 def open_answerer(folder: Path | None) -> LocalAnswerer | None:
     """Return the local answerer; None where its file or libraries are not installed."""
     model = local_model(folder)
-    if model.condition() != "ready" or ANSWERER not in model.shared().files:
-        return None
-    return LocalAnswerer(model.shared)
+    return LocalAnswerer(model.shared) if _has(model, ANSWERER) else None
+
+
+def _has(model: LocalModel, file: str) -> bool:
+    """Return whether a model can be used; its file may be absent from an older package."""
+    found = model.where()
+    return model.condition() == "ready" and found is not None and (found / file).is_file()
 
 
 def open_facets(folder: Path | None, embedder: Embedder) -> FacetReader | None:
