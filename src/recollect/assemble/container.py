@@ -222,6 +222,10 @@ class Wiring(Parts):
 
         return larger_reader(self.settings)
 
+    async def _close_reader(self) -> None:
+        if self._larger_reader is not None:
+            await self._larger_reader.close()
+
     @cached_property
     def _answering(self) -> Answering | None:
         from recollect.assemble.recall import answering_of
@@ -514,6 +518,7 @@ class Wiring(Parts):
             "knowledge": lambda: self.knowledge.close(),
             "working": lambda: self.working.close(),
             "recaller": lambda: self.recaller.close(),
+            "_larger_reader": lambda: self._close_reader(),
         }
         for name, end in endings.items():
             if name in vars(self):

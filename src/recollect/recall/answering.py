@@ -247,10 +247,6 @@ class Answering:
         for model in self._models[:1]:
             await model.logits("?", ["."])
 
-    async def close(self) -> None:
-        for model in self._models:
-            await model.close()
-
     async def read_more(
         self,
         question: Question,

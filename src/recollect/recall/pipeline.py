@@ -189,8 +189,6 @@ class Recaller:
         await self.recall(_ANY_QUESTION, scopes, Filter(), limit=1)
 
     async def close(self) -> None:
-        if self._answering is not None:
-            await self._answering.close()
         if self._intents is not None:
             await self._intents.close()
 
