@@ -144,13 +144,13 @@ async def test_if_it_cannot_be_asked_the_local_model_reads_instead(
         "The cat Biscuit hates to travel, said the zebra",
     ]
     question = "who looks after the cat when we travel?"
-    async with _memory(database_path, _remote(endpoint), patience=0.3) as memory:
+    async with _memory(database_path, _remote(endpoint), patience=2) as memory:
         await memory.remember_many(told)
         assert (await memory.recall(question))[0].content == told[2]
         if trouble == "down":
             endpoint.faults = [(500, {}, b"broken")] * 9
         elif trouble == "slow":
-            endpoint.delay = 0.6
+            endpoint.delay = 3
         else:
             endpoint.faults = [(200, {}, b"[]")] * 9
         failed = await memory.recall(question)
