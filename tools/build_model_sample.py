@@ -35,6 +35,7 @@ WEI = [
     "家里的猫只吃金枪鱼",
     "汽车保险三月到期",
 ]
+MANUAL = "# Boiler\n\nOpen the valve before you light it.\n\n# 锅炉\n\n点火之前先打开阀门。"
 
 
 async def fill(path: Path) -> None:
@@ -48,6 +49,8 @@ async def fill(path: Path) -> None:
             ],
             session="travel",
         )
+        await memory.knowledge.add(MANUAL, "boiler.md")
+        await memory.drain()
 
 
 def main() -> None:

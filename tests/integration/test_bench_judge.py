@@ -17,6 +17,7 @@ _PAIRS = [
     {"label": "conflict", "old": "安是护士", "new": "安是律师", "lang": "zh"},
     {"label": "different", "old": "Ann has a cat", "new": "Ann has a dog", "lang": "en"},
     {"label": "different", "old": "Port 8080", "new": "4 replicas", "lang": "en"},
+    {"label": "different", "old": "安有一只猫", "new": "安有一条狗", "lang": "zh"},
 ]
 
 
@@ -32,18 +33,25 @@ def test_each_label_is_counted_by_what_became_of_its_pairs(
     judge.knows("Ann lives in Oslo", "Ann moved to Rome", "update", is_sure=True)
     judge.knows("安是护士", "安是律师", "conflict")
     judge.knows("Ann has a cat", "Ann has a dog", "update", is_sure=True)
+    judge.knows("安有一只猫", "安有一条狗", "conflict")
     monkeypatch.setattr("recollect.assemble.judge.judge_of", lambda *_: JudgeChain([judge]))
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(map(json.dumps, _PAIRS)), "utf-8")
 
     told = cli("bench", "judge", str(file), "--json").json
 
-    assert (told["judge"], told["pairs"]) == ("fake-judge", 7)
+    assert (told["judge"], told["pairs"]) == ("fake-judge", 8)
     hand = told["hand"]["all"]
     assert hand["same"] == {"of": 1, "once": 1.0, "became": {"merged": 1}}
     assert hand["update"] == {"of": 2, "followed": 0.5, "became": {"apart": 1, "replaced": 1}}
     assert hand["conflict"] == {"of": 1, "surfaced": 1.0, "became": {"conflict": 1}}
-    assert hand["different"] == {"of": 2, "lost": 0.5, "became": {"apart": 1, "replaced": 1}}
+    assert told["hand"]["zh"]["different"] == {
+        "of": 1,
+        "lost": 0.0,
+        "linked": 1.0,
+        "became": {"conflict": 1},
+    }
+    assert (hand["different"]["lost"], hand["different"]["linked"]) == (0.3333, 0.3333)
     assert told["hand"]["zh"]["update"]["followed"] == 0.0
     assert told["auto"]["en"] == {"same": {"of": 1, "once": 1.0, "became": {"same": 1}}}
 

@@ -86,14 +86,14 @@ class _Judge(Server):
         return 0.95 if "the juniper" in text else 0.02
 
 
-async def test_passages_are_reranked_as_records_are(database_path: Path):
+async def test_a_model_reads_passages_as_it_reads_records(database_path: Path):
     with _Judge() as judge:
         threading.Thread(target=judge.serve_forever, args=(0.02,), daemon=True).start()
         model = {"model": "endpoint:judge", "base_url": judge.url, "retries": 0}
         async with _memory(database_path, rerank=model) as memory:
             best, *rest = await memory.knowledge.search("Water the birch twice")
             assert best.citation.path == ("Garden", "The juniper")
-            assert best.explanation["reranker"] == 0.95
+            assert best.explanation["reader"] == 0.95
             assert all(best.score > it.score for it in rest)
             silent = await memory.knowledge.search("Water the birch twice", min_score=0.45)
             assert [it.citation.path[-1] for it in silent] == ["The juniper"]

@@ -17,26 +17,26 @@ from tests.database_servers import storage_of
 _QUESTIONS = Path(__file__).parents[1] / "data" / "answers.jsonl"
 
 
-def test_what_answers_a_question_is_told_from_what_shares_its_words():
+async def test_what_answers_a_question_is_told_from_what_shares_its_words():
     answerer = open_answerer(None)
     assert answerer is not None
     questions = [json.loads(line) for line in _QUESTIONS.read_text("utf-8").splitlines()]
     right = 0
     for question in questions:
-        logits = answerer.logits(question["q"], [*question["right"], *question["wrong"]])
+        logits = await answerer.logits(question["q"], [*question["right"], *question["wrong"]])
         right += int(logits.argmax() == 0)
     # Measured: 11 of 12.
     assert right >= 10
 
 
-def test_what_is_too_long_to_be_read_is_not_judged():
+async def test_what_is_too_long_to_be_read_is_not_judged():
     answerer = open_answerer(None)
     assert answerer is not None
-    logits = answerer.logits("who feeds the cat?", ["Ann feeds the cat", "word " * 100])
+    logits = await answerer.logits("who feeds the cat?", ["Ann feeds the cat", "word " * 100])
     assert np.isfinite(logits[0])
     assert np.isnan(logits[1])
-    assert np.isnan(answerer.logits("who feeds the cat, " * 20, ["Ann feeds the cat"])).all()
-    assert np.isnan(answerer.logits("who feeds the cat?", ["Ann feeds the cat"] * 50)[-1])
+    assert np.isnan(await answerer.logits("who feeds the cat, " * 20, ["Ann feeds the cat"])).all()
+    assert np.isnan((await answerer.logits("who feeds the cat?", ["Ann feeds the cat"] * 50))[-1])
 
 
 @pytest.mark.usefixtures("real_model")

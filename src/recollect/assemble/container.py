@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from recollect.ports.state import State
     from recollect.ports.store import Store, Writes
     from recollect.ports.upkeep import UpkeepReader
+    from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
@@ -84,7 +85,6 @@ if TYPE_CHECKING:
     from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
-    from recollect.recall.reranking import Reranking
     from recollect.recall.split_recall import SplitRecaller
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
@@ -217,17 +217,20 @@ class Wiring(Parts):
         return self.units, self.vectors
 
     @cached_property
-    def _reranking(self) -> Reranking | None:
-        from recollect.assemble.recall import second_look
+    def _larger_reader(self) -> AnswerModel | None:
+        from recollect.assemble.recall import larger_reader
 
-        return second_look(self.settings)
+        return larger_reader(self.settings)
+
+    async def _close_reader(self) -> None:
+        if self._larger_reader is not None:
+            await self._larger_reader.close()
 
     @cached_property
     def _answering(self) -> Answering | None:
         from recollect.assemble.recall import answering_of
 
-        # A reranker reads the hits already.
-        return answering_of(self.settings) if self._reranking is None else None
+        return answering_of(self.settings, self._larger_reader)
 
     @cached_property
     def own_recaller(self) -> CachedRecaller:
@@ -246,7 +249,6 @@ class Wiring(Parts):
             self.late_vectors,
             VectorGaps(self.meaning, self.jobs, self.clock),
             self.fresh_links,
-            self._reranking,
             self._answering,
             lambda: self.understanding.facets,
             self.clock,
@@ -275,7 +277,7 @@ class Wiring(Parts):
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):
             _ = self.working
         if wanted.reranker != default.reranker:
-            _ = self._reranking
+            _ = self._larger_reader
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
@@ -516,6 +518,7 @@ class Wiring(Parts):
             "knowledge": lambda: self.knowledge.close(),
             "working": lambda: self.working.close(),
             "recaller": lambda: self.recaller.close(),
+            "_larger_reader": lambda: self._close_reader(),
         }
         for name, end in endings.items():
             if name in vars(self):
@@ -888,7 +891,7 @@ class Wiring(Parts):
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
             self.working.models.of("summarise"),
-            self._reranking,
+            self._larger_reader,
         )
 
     @cached_property
@@ -942,8 +945,8 @@ class Wiring(Parts):
 
     def _own_model_usage(self) -> tuple[ModelUsage, ...]:
         """Return what models did for this store alone; the embedder serves all stores."""
-        reranking = self._reranking
-        return (*self.working.models.usage(), *(() if reranking is None else (reranking.usage(),)))
+        reader = self._larger_reader
+        return (*self.working.models.usage(), *(() if reader is None else (reader.usage(),)))
 
     @cached_property
     def own_transfer(self) -> SqlTransfer:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.backends.sql.archives import SqlArchives
 from recollect.domain.context import ContextOptions
 from recollect.models.rerankers import RerankerChoice, open_reranker
+from recollect.recall.answer_model import AnswerModel, AnswerModelOptions
 from recollect.recall.answering import Answering
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.cache import CachedRecaller, CacheOptions
@@ -17,7 +18,6 @@ from recollect.recall.fuse import Weights
 from recollect.recall.neighbourhood import NeighbourhoodOptions
 from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
 from recollect.recall.pipeline import Recaller, RecallOptions
-from recollect.recall.reranking import Reranking, RerankingOptions
 from recollect.recall.scan import Scan
 from recollect.recall.scoring import ScoringOptions
 from recollect.recall.time_path import TimePath
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from recollect.domain.meter import Meter
     from recollect.lifecycle.usage import Usage
     from recollect.ports.facets import FacetReader
-    from recollect.ports.judge import Answerer
     from recollect.ports.language_model import TokenCounter
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
@@ -56,7 +55,6 @@ def recaller_of(
     late: LateVectors,
     gaps: VectorGaps,
     fresh_links: FreshLinks,
-    reranking: Reranking | None,
     answering: Answering | None,
     facets: Callable[[], FacetReader | None],
     clock: Clock,
@@ -75,7 +73,6 @@ def recaller_of(
         clock,
         recall_options(settings, meaning.calibration),
         fresh_links,
-        reranking,
         answering,
         FacetCandidates(store, facets),
         intents,
@@ -172,31 +169,6 @@ def rerank_options(recall: RecallSettings) -> ScoringOptions:
     )
 
 
-# --- Settings → the reranker, if one is configured ------------------------------------------------
-
-
-def second_look(settings: Settings) -> Reranking | None:
-    """Return the reranking step, or None unless the settings name a reranker."""
-    wanted = settings.reranker
-    reranker = open_reranker(
-        RerankerChoice(
-            model=wanted.model,
-            base_url=wanted.base_url,
-            api_key=wanted.api_key,
-            longest=wanted.longest,
-            batch_size=wanted.batch_size,
-            timeout=wanted.timeout,
-            retries=wanted.retries,
-        )
-    )
-    if reranker is None:
-        return None
-    options = RerankingOptions(
-        candidates=wanted.candidates, weight=wanted.weight, patience=settings.recall.patience
-    )
-    return Reranking(reranker, options)
-
-
 # --- Settings → the prefetch service --------------------------------------------------------------
 
 
@@ -272,17 +244,43 @@ def _options(settings: Settings) -> PrefetchOptions:
     )
 
 
-# --- Settings → the local model that compares hits with the question ------------------------------
+# --- Settings → the models that compare hits with the question ------------------------------------
 
 
-def answering_of(settings: Settings) -> Answering | None:
-    """Return the step that reads the best hits; None if it is off."""
-    if not settings.recall.read_hits:
+def larger_reader(settings: Settings) -> AnswerModel | None:
+    """Return the model that reads instead of the local one; None unless the settings name one."""
+    wanted = settings.reranker
+    model = open_reranker(
+        RerankerChoice(
+            model=wanted.model,
+            base_url=wanted.base_url,
+            api_key=wanted.api_key,
+            longest=wanted.longest,
+            batch_size=wanted.batch_size,
+            timeout=wanted.timeout,
+            retries=wanted.retries,
+        )
+    )
+    if model is None:
         return None
+    options = AnswerModelOptions(
+        first=wanted.candidates,
+        most=wanted.candidates,
+        reads_all=True,
+        weight=wanted.weight,
+        threshold=wanted.threshold,
+        patience=settings.recall.patience,
+    )
+    return AnswerModel(model, options)
 
-    def load() -> Answerer | None:
-        from recollect.models.local_model import open_answerer
 
-        return open_answerer(settings.embedding.folder)
+def answering_of(settings: Settings, larger: AnswerModel | None) -> Answering | None:
+    """Return the step that reads the best hits; None if there is no model for it."""
+    from recollect.models.local_model import open_answerer
 
-    return Answering(load, hits=settings.recall.read_hits)
+    models = [] if larger is None else [larger]
+    hits = settings.recall.read_hits
+    local = open_answerer(settings.embedding.folder) if hits else None
+    if local is not None:
+        models.append(AnswerModel(local, AnswerModelOptions(first=hits, most=2 * hits)))
+    return Answering(models) if models else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller
     from recollect.domain.write import Pending
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.knowledge.retrieval import Reranking
+    from recollect.knowledge.retrieval import PassageReader
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.ports.archives import Archives, Blobs
     from recollect.ports.embedder import VectorSource
@@ -203,7 +203,7 @@ def knowledge_base(
     redactor: Redactor,
     rewrite: LanguageModel | None,
     summarise: LanguageModel | None,
-    reranking: Reranking | None,
+    reader: PassageReader | None,
 ) -> KnowledgeBase:
     """Return the knowledge base on this database."""
     from recollect.backends.sql.documents import SqlDocuments
@@ -248,7 +248,7 @@ def knowledge_base(
             passage_tokens=settings.knowledge.passage_tokens,
         ),
         Rewriter(rewrite),
-        reranking,
+        reader,
     )
     return KnowledgeBase(
         documents,

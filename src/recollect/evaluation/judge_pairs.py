@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -24,18 +25,16 @@ Became = Literal["merged", "replaced", "same", "update", "conflict", "apart"]
 
 _BETWEEN: Final = timedelta(days=3)
 _FIRST: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
-# The figure for each label.
-_FIGURES: Final[Mapping[Relation, str]] = {
-    "same": "once",
-    "update": "followed",
-    "conflict": "surfaced",
-    "different": "lost",
-}
-_COUNTING: Final[Mapping[Relation, frozenset[Became]]] = {
-    "same": frozenset({"merged", "replaced", "same"}),
-    "update": frozenset({"replaced", "update", "conflict"}),
-    "conflict": frozenset({"update", "conflict"}),
-    "different": frozenset({"merged", "replaced"}),
+# The figures for each label, and the outcomes that they count. Of what is different, the fewer the
+# better.
+_FIGURES: Final[Mapping[Relation, Mapping[str, frozenset[Became]]]] = {
+    "same": {"once": frozenset({"merged", "replaced", "same"})},
+    "update": {"followed": frozenset({"replaced", "update", "conflict"})},
+    "conflict": {"surfaced": frozenset({"update", "conflict"})},
+    "different": {
+        "lost": frozenset({"merged", "replaced"}),
+        "linked": frozenset({"update", "conflict"}),
+    },
 }
 
 
@@ -79,9 +78,14 @@ class _SetClock:
 
 
 def read_pairs(file: Path) -> list[LabelledPair]:
-    """Return the pairs of a file of JSON lines with label, old, new, lang, and optionally auto."""
+    """Return the pairs of a file of JSON lines: label, old, new, lang, optionally auto.
+
+    A file that ends in .xz is unpacked.
+    """
     pairs: list[LabelledPair] = []
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    packed = file.read_bytes()
+    lines = lzma.decompress(packed) if file.suffix == ".xz" else packed
+    for number, line in enumerate(lines.decode("utf-8").splitlines(), 1):
         if not line.strip():
             continue
         try:
@@ -159,10 +163,12 @@ def _figures(outcomes: Iterable[tuple[LabelledPair, Became]]) -> dict[str, Any]:
     for label in CLASSES:
         of = counts[label].total()
         if of:
-            right = sum(counts[label][outcome] for outcome in _COUNTING[label])
             figures[label] = {
                 "of": of,
-                _FIGURES[label]: round(right / of, 4),
+                **{
+                    name: round(sum(map(counts[label].__getitem__, counted)) / of, 4)
+                    for name, counted in _FIGURES[label].items()
+                },
                 "became": dict(sorted(counts[label].items())),
             }
     return figures

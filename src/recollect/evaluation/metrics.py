@@ -155,14 +155,20 @@ def as_judge_table(result: Mapping[str, Any]) -> Table:
     """Return a table with one row per group of pairs."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=f"judge: {result['judge']}")
     table.add_column("pairs", no_wrap=True)
-    figures = {"same": "once", "update": "followed", "conflict": "surfaced", "different": "lost"}
-    for label, figure in figures.items():
+    figures = (
+        ("same", "once"),
+        ("update", "followed"),
+        ("conflict", "surfaced"),
+        ("different", "lost"),
+        ("different", "linked"),
+    )
+    for label, figure in figures:
         table.add_column(f"{label}: {figure}", justify="right")
     for origin in ("hand", "auto"):
         for language, part in result.get(origin, {}).items():
             cells = (
                 f"{part[label][figure]:.3f} ({part[label]['of']})" if label in part else ""
-                for label, figure in figures.items()
+                for label, figure in figures
             )
             table.add_row(f"{origin} {language}", *cells)
     return table

@@ -1,7 +1,7 @@
 """Search for the passages of documents that answer a question.
 
 Chunks are searched by words and by meaning, and so are the summaries of sections and documents; a
-chunk scores higher if its section and document fit too. A reranker, if there is one, reads the
+chunk scores higher if its section and document fit too. A configured model, if any, reads the
 best. Adjacent hits become one passage, each passage is extended by its neighbours as far as the
 budget allows, and every passage has a citation.
 """
@@ -24,6 +24,7 @@ from recollect.domain.document import (
     Passages,
     Section,
 )
+from recollect.domain.odds import log_odds, probability
 from recollect.domain.scope import Scope
 from recollect.domain.times import aware
 from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
@@ -122,21 +123,21 @@ class _Candidate:
     score: float = 0.0
 
 
-class Reranking(Protocol):
+class PassageReader(Protocol):
     """A model that reads the question with each of the best texts."""
 
     @property
-    def candidates(self) -> int:
+    def most(self) -> int:
         """Return the number of texts to read."""
         ...
 
     @property
     def weight(self) -> float:
-        """Return the weight of the model's score."""
+        """Return the weight of what the model says compared with the search."""
         ...
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float] | str:
-        """Return a score from 0 to 1 for each text, or a note why there is none."""
+    async def logits(self, question: str, texts: Sequence[str]) -> Sequence[float] | str:
+        """Return the odds that each text answers, as logarithms, or a note why there are none."""
         ...
 
 
@@ -182,7 +183,7 @@ class Retriever:
         clock: Clock,
         options: RetrievalOptions,
         rewriter: Rewriter | None = None,
-        reranking: Reranking | None = None,
+        reader: PassageReader | None = None,
     ) -> None:
         self._documents = documents
         self._units = units
@@ -192,7 +193,7 @@ class Retriever:
         self._clock = clock
         self._options = options
         self._rewriter = rewriter
-        self._reranking = reranking
+        self._reader = reader
 
     async def search(
         self,
@@ -212,10 +213,10 @@ class Retriever:
             rewritten = await self._rewriter.rewrite(query)
         where = where or DocumentFilter()
         wanted, attempts = self._options.candidates, 1
-        # A reranker reads more than is returned, and has a say in every score.
+        # A model reads more than is returned, and has a say in every score.
         most, least = limit, min_score
-        if self._reranking is not None:
-            most, least = max(limit, self._reranking.candidates), 0.0
+        if self._reader is not None:
+            most, least = max(limit, self._reader.most), 0.0
         found, degraded = await self._find(scopes, query, rewritten, wanted)
         groups = await self._locate(found, where, most, least)
         # The filter may have removed too many hits: search further.
@@ -228,26 +229,26 @@ class Retriever:
             wanted, attempts = wanted * 8, attempts + 1
             found, degraded = await self._find(scopes, query, rewritten, wanted)
             groups = await self._locate(found, where, most, least)
-        if self._reranking is not None:
-            note = await self._rerank(query, groups, self._reranking)
+        if self._reader is not None and groups:
+            note = await self._order(query, groups, self._reader)
             degraded = (*degraded, note) if note else degraded
             groups = [group for group in groups if group.score >= min_score]
         passages = self._read(groups[:limit], max_tokens)
         return Passages(passages=passages, queries=(query, *rewritten.queries), degraded=degraded)
 
-    async def _rerank(self, query: str, groups: list[_Group], reranking: Reranking) -> str:
-        """Mix the reranker's scores into those of the best, and sort; return what went wrong."""
-        read = groups[: reranking.candidates]
+    async def _order(self, query: str, groups: list[_Group], reader: PassageReader) -> str:
+        """Put first what answers, and lower what does not; return what went wrong."""
         texts = [
             f"{headline(group.document, group.chunk.section)}\n{group.text(group.span)}"
-            for group in read
+            for group in groups
         ]
-        scores = await reranking.scores(query, texts) if texts else ()
-        if isinstance(scores, str):
-            return scores
-        for group, score in zip(read, scores, strict=True):
-            group.score = (1 - reranking.weight) * group.score + reranking.weight * score
-            group.parts["reranker"] = round(score, 4)
+        logits = await reader.logits(query, texts)
+        if isinstance(logits, str):
+            return logits
+        for group, logit in zip(groups, logits, strict=True):
+            odds = (1 - reader.weight) * log_odds(group.score) + reader.weight * logit
+            group.score = probability(odds)
+            group.parts["reader"] = round(probability(logit), 4)
         groups.sort(key=lambda group: -group.score)
         return ""
 

@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
 from weakref import WeakValueDictionary
@@ -44,6 +44,8 @@ DATA_PACKAGE: Final = "recollect_embedder"
 DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
 PAIRS: Final = "pairs.onnx"
+# Packages up to 1.2 have a model of its own for each way of reading, and none for messages.
+_SINGLE_FILES: Final = {"relation": "judge.onnx", "answer": "answers.onnx", "part": "reader.onnx"}
 FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
@@ -147,9 +149,10 @@ class LocalModel:
     def pairs(self) -> PairModel | None:
         """Return the model that reads pairs; None where its file or libraries are missing."""
         folder = self.where()
-        if self.condition() != "ready" or folder is None or not (folder / PAIRS).is_file():
+        if self.condition() != "ready" or folder is None:
             return None
-        return self._pairs
+        files = (PAIRS, *_SINGLE_FILES.values())
+        return self._pairs if any((folder / file).is_file() for file in files) else None
 
     def _read(self) -> SharedFiles:
         folder = self.where()
@@ -220,17 +223,22 @@ class PairModel:
         self._load = load
         self._open_session = open_session
         self._lock = threading.Lock()
-        self._parts: tuple[SharedFiles, Session] | None = None
+        self._sessions: dict[str, Session] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether one file reads in all ways."""
+        return PAIRS in self._load().files
 
     def pieces(self, text: str) -> Pieces:
         """Return the tokens of a text."""
-        return self._loaded()[0].tokenizer.pieces(fold(text))
+        return self._load().tokenizer.pieces(fold(text))
 
     def scores(
         self, way: str, heads: Sequence[str], pairs: Sequence[tuple[Pieces, Pieces]]
     ) -> list[Scores]:
         """Return for each head a row of scores for each pair."""
-        shared, session = self._loaded()
+        shared, session = self._load(), self._session(way)
         joined = [_join(first, second) for first, second in pairs]
         ids = np.zeros((len(joined), max(len(it) for it, _ in joined)), np.int64)
         kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
@@ -238,16 +246,17 @@ class PairModel:
             ids[row, : len(tokens)] = tokens
             kinds[row, : len(tokens)] = sides
             mask[row, : len(tokens)] = 1
-        kinds += _KINDS_OF_A_WAY * _WAYS[way]
+        if self.is_whole:
+            kinds += _KINDS_OF_A_WAY * _WAYS[way]
         feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
         return [np.asarray(scores, np.float32) for scores in session.run(heads, feed)]
 
-    def _loaded(self) -> tuple[SharedFiles, Session]:
+    def _session(self, way: str) -> Session:
+        file = PAIRS if self.is_whole else _SINGLE_FILES[way]
         with self._lock:
-            if self._parts is None:
-                shared = self._load()
-                self._parts = shared, self._open_session(shared.files[PAIRS])
-            return self._parts
+            if file not in self._sessions:
+                self._sessions[file] = self._open_session(self._load().files[file])
+            return self._sessions[file]
 
 
 class LocalJudge:
@@ -271,17 +280,25 @@ class LocalJudge:
 
 
 class LocalAnswerer:
-    """Scores how clearly texts answer a question. Thread-safe."""
+    """Scores how clearly texts answer a question. Implements `Answerer`; thread-safe."""
+
+    name = "local-answerer"
 
     def __init__(self, model: PairModel) -> None:
         self._model = model
 
-    def logits(self, question: str, texts: Sequence[str]) -> Scores:
+    async def logits(self, question: str, texts: Sequence[str]) -> Scores:
         """Return a number for each text; above 0 it rather answers the question.
 
         What is longer than the model has learnt to read is not a number, nor is what comes after
         so much as can be read while somebody waits.
         """
+        return await asyncio.to_thread(self._logits, question, texts)
+
+    async def close(self) -> None:
+        """Do nothing: other models use the same files."""
+
+    def _logits(self, question: str, texts: Sequence[str]) -> Scores:
         found = np.full(len(texts), np.nan, np.float32)
         asked = self._read(question)
         if len(asked) > _MAX_QUESTION_TOKENS:
@@ -334,27 +351,40 @@ class LocalReader:
                 (self._side(before), self._side(text))
                 for before, text in parts[start : start + _READ_TOGETHER]
             ]
-            scores = self._model.scores("part", ["worth", "stance", "about"], some)
+            heads = ["worth", "stance", "about"] if self._model.is_whole else ["worth"]
+            scores = self._model.scores("part", heads, some)
             found += (self._reading(*rows) for rows in zip(*scores, strict=True))
         return found
 
     def _needs(self, messages: Sequence[tuple[str, str]]) -> list[float]:
+        if not self._model.is_whole:
+            raise NotAvailable(
+                "The installed models cannot tell which messages need memory",
+                code="old_model",
+                hint="Install a newer recollect-embedder; until then, rules decide.",
+            )
         if not messages:
             return []
         pairs = [(self._side(before), self._both_ends(text)) for before, text in messages]
         (scores,) = self._model.scores("message", ["needs"], pairs)
         return [float(it) for it in scores[:, 1] - scores[:, 0] - self._calibration.need]
 
-    def _reading(self, worth: Scores, stance: Scores, about: Scores) -> Reading:
+    def _reading(
+        self, worth: Scores, stance: Scores | None = None, about: Scores | None = None
+    ) -> Reading:
         """Return the odds that a part is worth keeping, how long it lasts, and how it is meant."""
         kept = worth[1:].astype(np.float64)
         odds = float(np.logaddexp.reduce(kept) - worth[0])
+        known = Reading(
+            score=odds - self._calibration.limit, lasts=_LASTS[int(kept.argmax())], stance="told"
+        )
+        if stance is None or about is None:
+            return known
         shares = np.exp(about - about.max())
         likely = int(shares.argmax())
         is_sure = shares[likely] / shares.sum() >= self._calibration.about
-        return Reading(
-            score=odds - self._calibration.limit,
-            lasts=_LASTS[int(kept.argmax())],
+        return replace(
+            known,
             stance=_STANCES[int(stance.argmax())],
             about=_ABOUT[likely] if is_sure else "",
         )

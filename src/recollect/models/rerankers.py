@@ -25,7 +25,7 @@ from recollect.models.onnx_model import (
     readable,
 )
 from recollect.models.sealed_folder import folder_named
-from recollect.ports.judge import Reranker
+from recollect.ports.judge import Answerer
 
 # --- Scores from any endpoint with the /rerank API of Cohere or of text-embeddings-inference ------
 
@@ -37,8 +37,9 @@ Kind = Literal["cohere", "endpoint", "tei"]
 # A recall waits for the answer, so pauses are short.
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _MAX_PAUSE_SECONDS: Final = 1.0
-# A probability may be rounded slightly beyond its range.
+# A probability may be rounded slightly beyond its range, or to its end.
 _ROUNDING: Final = 1e-3
+_LEAST_PROBABILITY: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ class EndpointReranker:
     def name(self) -> str:
         return f"{self._endpoint.kind}:{self._endpoint.model}"
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Scores:
+    async def logits(self, question: str, texts: Sequence[str]) -> Logits:
         asked, size = readable(question), self._endpoint.batch_size
         raw: list[float] = []
         try:
@@ -82,7 +83,7 @@ class EndpointReranker:
                     raw += _read(answer, count=len(batch), model=self.name)
         except TimeoutError:
             raise self._failed(f"no answer within {self._endpoint.timeout:g} s") from None
-        return self._in_range(np.array(raw, np.float64))
+        return self._as_logits(np.array(raw, np.float64))
 
     async def close(self) -> None:
         async with self._opening:
@@ -132,19 +133,20 @@ class EndpointReranker:
         model = self._endpoint.model
         return {"model": model, "query": question, "documents": texts, "top_n": len(texts)}
 
-    def _in_range(self, raw: NDArray[np.float64]) -> Scores:
-        """Return scores from 0 to 1; some servers return logits, which is remembered."""
+    def _as_logits(self, raw: NDArray[np.float64]) -> Logits:
+        """Return the logits of probabilities; some servers return logits, which is remembered."""
         if np.any((raw < -_ROUNDING) | (raw > 1 + _ROUNDING)):
             self._gives_logits = True
         if self._gives_logits:
-            return from_logits(raw)
-        return np.clip(raw, 0, 1).astype(np.float32)
+            return raw.astype(np.float32)
+        inside = np.clip(raw, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+        return np.log(inside / (1 - inside)).astype(np.float32)
 
     def _failed(self, why: str) -> RerankingFailed:
         return RerankingFailed(
             f"The rerank endpoint {self._endpoint.base_url} failed: {why}",
             code="rerank_endpoint_failed",
-            hint="Recall goes on without it, and asks it again with the next question.",
+            hint="The local model reads instead; the next question asks the endpoint again.",
         )
 
     def _refused(self, why: str) -> NotAvailable:
@@ -175,23 +177,17 @@ def _score(result: dict[str, Any]) -> float:
     return float(result["relevance_score"] if "relevance_score" in result else result["score"])
 
 
-# --- Scores and errors of rerankers ---------------------------------------------------------------
+# --- Logits and errors of rerankers ---------------------------------------------------------------
 
 
-Scores: TypeAlias = NDArray[np.float32]
+Logits: TypeAlias = NDArray[np.float32]
 
 
 class RerankingFailed(NotAvailable):
-    """The model failed, but may succeed later; the order of the texts stays as it was."""
+    """The model failed, but may succeed later."""
 
     code = "reranking_failed"
     retryable = True
-
-
-def from_logits(logits: NDArray[np.floating]) -> Scores:
-    """Return scores between 0 and 1 in the same order."""
-    # Double precision still distinguishes very clear answers.
-    return np.exp(-np.logaddexp(0.0, -logits.astype(np.float64))).astype(np.float32)
 
 
 def bad_scores(model: str, why: str) -> RerankingFailed:
@@ -227,21 +223,21 @@ class FolderReranker(OnnxModel["_Engine"]):
     def name(self) -> str:
         return f"folder:{self._folder}"
 
-    async def scores(self, question: str, texts: Sequence[str]) -> Scores:
-        scores = np.empty(len(texts), np.float32)
+    async def logits(self, question: str, texts: Sequence[str]) -> Logits:
+        logits = np.empty(len(texts), np.float32)
 
-        def take(batch: list[int], some: Scores) -> None:
-            scores[batch] = some
+        def take(batch: list[int], some: Logits) -> None:
+            logits[batch] = some
 
         pairs = await self._in_thread(self._bulk, self._pairs, question, texts)
         await self._in_batches(pairs, self._run, take)
-        return scores
+        return logits
 
     def _pairs(self, question: str, texts: Sequence[str]) -> list[Tokens]:
         asked = readable(question)
         return [self._loaded().tokenizer.read(asked, readable(text)) for text in texts]
 
-    def _run(self, pairs: list[Tokens]) -> Scores:
+    def _run(self, pairs: list[Tokens]) -> Logits:
         def failed(why: str) -> RerankingFailed:
             return RerankingFailed(
                 f"{self.name} failed on {len(pairs)} texts: {why}",
@@ -258,7 +254,7 @@ class FolderReranker(OnnxModel["_Engine"]):
             )
         if not np.all(np.isfinite(logits)):
             raise bad_scores(self.name, "some are not numbers")
-        return from_logits(logits.reshape(-1))
+        return logits.reshape(-1)
 
 
 class _Engine:
@@ -303,7 +299,7 @@ class RerankerChoice:
     retries: int = 1
 
 
-def open_reranker(choice: RerankerChoice) -> Reranker | None:
+def open_reranker(choice: RerankerChoice) -> Answerer | None:
     """Open the chosen reranker; return None if none is chosen.
 
     Nothing is loaded or connected before the first question, so a missing part is reported only

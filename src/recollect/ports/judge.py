@@ -1,4 +1,4 @@
-"""Judges of how statements relate, and rerankers of how well texts answer a question."""
+"""Judges of how statements relate, and models that tell whether texts answer a question."""
 
 from __future__ import annotations
 
@@ -70,20 +70,6 @@ class PairClassifier(Protocol):
 
 
 class Answerer(Protocol):
-    """A local model that reads a question and a text together. Thread-safe."""
-
-    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.floating]:
-        """Return one number per text: the higher, the more clearly it answers the question.
-
-        A text that the model cannot judge is not a number.
-        """
-        ...
-
-
-# --- Rerankers, which judge how well texts answer a question --------------------------------------
-
-
-class Reranker(Protocol):
     """A model that reads a question and a text together. Safe to call from several tasks.
 
     A failure raises `NotAvailable`, whose `retryable` says whether to retry; after `close`, calls
@@ -92,11 +78,14 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name of the model in the settings."""
+        """Return the name of the model, as settings have it."""
         ...
 
-    async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one score per text, in order, from 0 (does not answer) to 1 (does)."""
+    async def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.floating]:
+        """Return one number per text: the odds that it answers the question, as a logarithm.
+
+        A text that the model cannot judge is not a number.
+        """
         ...
 
     async def close(self) -> None: ...

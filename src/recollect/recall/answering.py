@@ -1,6 +1,7 @@
-"""Whether the best candidates answer the question, as a small local model reads them.
+"""Whether the best candidates answer the question, as a model reads them.
 
-It reads the question together with each of the best candidates and decides three things:
+The model is the small local one, or a larger one that somebody configured. It reads the question
+together with each of the best candidates and decides three things:
 
 - What answers comes before what only shares words with the question, and of what answers the newest
   comes first: it is what holds now.
@@ -8,33 +9,30 @@ It reads the question together with each of the best candidates and decides thre
 - A newer hit takes the place of an older one that it is said to follow only if it answers too, or
   if that relation is beyond doubt.
 
-The numbers were fitted to everyday conversations (docs/decisions/0029-reading-hits.md).
+The numbers were fitted to the local model and everyday conversations
+(docs/decisions/0029-reading-hits.md).
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.domain.hit import Boost, Item
+from recollect.domain.hit import ArchivePassage, Boost, Item
+from recollect.domain.odds import probability
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
-from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import stance
 from recollect.language.extraction.utterances import readable, sentences
-from recollect.ports.judge import Answerer
-from recollect.ports.runtime import in_time, seconds_left
+from recollect.recall.answer_model import AnswerModel
 from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.facet_candidates import may_be_about
 from recollect.recall.question import Question
-from recollect.recall.reranking import readable_text
 from recollect.recall.scoring import CandidateScoring
 
 # The odds, as a logarithm, that one of two hits is the better answer: for each logit, for the
@@ -67,8 +65,6 @@ _MIN_CONFIDENCE: Final = 0.1
 _USER: Final = "user"
 _REASON: Final = "answers the question"
 
-_log: Final = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -82,8 +78,11 @@ class Answers:
     # Whether something else may answer: a text that was not read, or one that has the question's
     # words and which the model may have misread.
     may_miss: bool = True
-    # Whether there was no time to read them.
-    is_late: bool = False
+    # What went wrong while they were read.
+    degraded: tuple[str, ...] = ()
+    # The model that read them, and the weight of what it says compared with the search.
+    model: AnswerModel | None = None
+    weight: float = 0.5
     # The turns that say several things; what follows them may be about another one.
     several: frozenset[str] = frozenset()
     # For what was read, the record that tells its facet, if that is known.
@@ -98,7 +97,8 @@ class Answers:
             return otherwise
         best = max(self.logits.values())
         answered = (best - _NOTHING) / (_SOMETHING - _NOTHING)
-        found = math.sqrt(otherwise * min(1.0, max(_MIN_CONFIDENCE, answered)))
+        answered = min(1.0, max(_MIN_CONFIDENCE, answered))
+        found = otherwise ** (1 - self.weight) * answered**self.weight
         return max(found, otherwise) if self.may_miss else found
 
     def among(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
@@ -124,7 +124,7 @@ class Answers:
     def _relevance(self, owner: str) -> float:
         """Return the probability that a text answers; one with another attribute must be clear."""
         doubt = 0.0 if owner in self.stating else _CLEAR
-        return 1 / (1 + math.exp(doubt - self.logits.get(owner, -math.inf)))
+        return probability(self.logits.get(owner, -math.inf) - doubt)
 
     def difference(self, one: str, other: str) -> float | None:
         """Return how much clearer one hit answers than another; None if not both were read."""
@@ -166,8 +166,8 @@ class Answers:
     ) -> float:
         """Return the odds that the first is the better answer, as a logarithm."""
         here, there = hit.fused.owner_id, other.fused.owner_id
-        odds = _FOR_LOGIT * (self.logits[here] - self.logits[there])
-        odds += _FOR_SCORE * (hit.score - other.score)
+        odds = 2 * self.weight * _FOR_LOGIT * (self.logits[here] - self.logits[there])
+        odds += 2 * (1 - self.weight) * _FOR_SCORE * (hit.score - other.score)
         least = _ANSWERS if frozenset((here, there)) in linked else self._enough(here, there)
         if min(self.logits[here], self.logits[there]) >= least:
             odds += _FOR_NEWER * (self._is_later(hit, other) - self._is_later(other, hit))
@@ -197,22 +197,13 @@ class Answers:
 class Answering:
     """The step that reads the best candidates together with the question."""
 
-    def __init__(self, load: Callable[[], Answerer | None], *, hits: int) -> None:
-        """`load` opens the model; it is called in a thread, once.
+    def __init__(self, models: Sequence[AnswerModel]) -> None:
+        """Use the first of the `models`, and the next ones where it fails."""
+        self._models = models
 
-        If none of the best `hits` answers, as many more are read; if one does, those of them that
-        were said later, where the user asks about themselves.
-        """
-        self._load = load
-        self._hits = hits
-        self._model: Answerer | None = None
-        self._is_loaded = False
-        self._loading = asyncio.Lock()
-
-    @property
-    def most(self) -> int:
-        """Return the maximum number of candidates that are read."""
-        return 2 * self._hits
+    def candidates(self, question: Question) -> int:
+        """Return how many candidates are read at most."""
+        return max((model.most for model in self._able(question)), default=0)
 
     async def read(
         self,
@@ -222,58 +213,39 @@ class Answering:
         stating: Sequence[ScoredCandidate] = (),
         about: str = "",
     ) -> Answers:
-        """Return how clearly the best candidates answer; nothing if there is no model.
+        """Return how clearly the best candidates answer; nothing if no model can tell.
 
         The `stating` ones are read in any case: they state what is asked for, `about` whom it is
         asked.
         """
-        found: dict[str, float] = {}
-        is_late = False
-        present = [hit for hit in best if hit.fused.owner_id in items]
-        first = {hit.fused.owner_id: hit for hit in (*present[: self._hits], *stating)}
-        rest = [hit for hit in present[: self.most] if hit.fused.owner_id not in first]
-        for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
-            some = _undecided(some, found, items, is_own=about == _USER)
-            if not is_late and some:
-                logits = await in_time(self._logits(question, some, items), seconds_left())
-                is_late = logits is None
-                found |= logits or {}
-        records = _records_of({owner: items[owner] for owner in found})
-        known = {
-            owner: _weighed(logit, items[owner], records.get(owner), about)
-            for owner, logit in found.items()
-            if not math.isnan(logit)
-        }
-        return Answers(
-            known,
-            {owner: _said_at(items[owner]) for owner in known},
-            {owner: _session_of(items[owner]) for owner in known},
-            may_miss=len(known) < len(found)
-            or any(_has_words(question, items[owner].content) for owner in known),
-            is_late=is_late,
-            several=frozenset(owner for owner in known if _says_several(items[owner])),
-            records=records,
-            hits=(*first.values(), *rest),
-            stating=frozenset(hit.fused.owner_id for hit in stating),
-        )
+        notes: list[str] = []
+        for model in self._able(question):
+            answers = await _read(model, question, best, items, stating, about)
+            if notes and answers.logits:
+                notes[-1] += f"; {model.name} reads instead"
+            notes += answers.degraded
+            if answers.logits:
+                return replace(answers, degraded=tuple(notes))
+        return Answers(degraded=tuple(notes))
 
     async def clearly_answering(self, question: str, texts: Sequence[str]) -> list[bool]:
         """Return for each text whether it clearly answers; none does without a model."""
-        try:
-            model = await self._opened()
-            if model is not None:
-                # One by one, because a call reads only so much.
-                found = [await asyncio.to_thread(model.logits, question, [it]) for it in texts]
-                return [float(logits[0]) >= _CLEAR for logits in found]
-        except RecollectError as problem:
-            _log.warning("texts are not compared with a question: %s", problem)
+        for model in self._models:
+            found = await model.logits(question, texts)
+            if isinstance(found, str):
+                continue
+            for place, logit in enumerate(found):
+                if math.isnan(logit):
+                    # Alone it may be read: a call reads only so much.
+                    alone = await model.logits(question, [texts[place]])
+                    found[place] = logit if isinstance(alone, str) else alone[0]
+            return [logit >= _CLEAR for logit in found]
         return [False] * len(texts)
 
     async def load(self) -> None:
         """Load the model, so that the first question need not wait for it."""
-        model = await self._opened()
-        if model is not None:
-            await asyncio.to_thread(model.logits, "?", ["."])
+        for model in self._models[:1]:
+            await model.logits("?", ["."])
 
     async def read_more(
         self,
@@ -284,9 +256,9 @@ class Answering:
     ) -> Answers:
         """Return the answers with those of more candidates, if there were any before."""
         new = [hit for hit in added if hit.fused.owner_id not in answers.logits]
-        if not new or not answers.logits:
+        if not new or answers.model is None:
             return answers
-        more = await self.read(question, new, items)
+        more = await _read(answers.model, question, new, items, (), "")
         return replace(
             answers,
             logits={**answers.logits, **more.logits},
@@ -297,30 +269,61 @@ class Answering:
             hits=(*answers.hits, *more.hits),
         )
 
-    async def _logits(
-        self, question: Question, hits: Sequence[ScoredCandidate], items: Mapping[str, Item]
-    ) -> dict[str, float]:
-        if not hits:
-            return {}
-        texts = [readable_text(hit, items[hit.fused.owner_id]) for hit in hits]
-        try:
-            model = await self._opened()
-            if model is None:
-                return {}
-            logits = await asyncio.to_thread(model.logits, question.text, texts)
-        except RecollectError as problem:
-            _log.warning("hits are not compared with the question: %s", problem)
-            return {}
-        owners = [hit.fused.owner_id for hit in hits]
-        return dict(zip(owners, map(float, logits), strict=True))
+    def _able(self, question: Question) -> list[AnswerModel]:
+        """Return the models that may read a question.
 
-    async def _opened(self) -> Answerer | None:
-        if not self._is_loaded:
-            async with self._loading:
-                if not self._is_loaded:
-                    self._model = await asyncio.to_thread(self._load)
-                    self._is_loaded = True
-        return self._model
+        None of them sees when something was said, which decides about times and the past.
+        """
+        if question.times or question.is_about_past:
+            return []
+        is_plain = question.may_ask and not any(map(str.isdigit, question.text))
+        return [model for model in self._models if is_plain or model.options.reads_all]
+
+
+async def _read(
+    model: AnswerModel,
+    question: Question,
+    best: Sequence[ScoredCandidate],
+    items: Mapping[str, Item],
+    stating: Sequence[ScoredCandidate],
+    about: str,
+) -> Answers:
+    """Return how clearly the best candidates answer, as one model reads them."""
+    found: dict[str, float] = {}
+    notes: list[str] = []
+    present = [hit for hit in best if hit.fused.owner_id in items]
+    first = {hit.fused.owner_id: hit for hit in (*present[: model.options.first], *stating)}
+    rest = [hit for hit in present[: model.most] if hit.fused.owner_id not in first]
+    for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
+        some = _undecided(some, found, items, is_own=about == _USER)
+        if some and not notes:
+            texts = [readable_text(hit, items[hit.fused.owner_id]) for hit in some]
+            logits = await model.logits(question.text, texts)
+            if isinstance(logits, str):
+                notes.append(logits)
+            else:
+                found |= zip((hit.fused.owner_id for hit in some), logits, strict=True)
+    records = _records_of({owner: items[owner] for owner in found})
+    known = {
+        owner: _weighed(logit, items[owner], records.get(owner), about)
+        for owner, logit in found.items()
+        if not math.isnan(logit)
+    }
+    may_misread = not model.options.reads_all
+    return Answers(
+        known,
+        {owner: _said_at(items[owner]) for owner in known},
+        {owner: _session_of(items[owner]) for owner in known},
+        may_miss=len(known) < len(found)
+        or (may_misread and any(_has_words(question, items[owner].content) for owner in known)),
+        degraded=tuple(notes),
+        model=model,
+        weight=model.weight,
+        several=frozenset(owner for owner in known if _says_several(items[owner])),
+        records=records,
+        hits=(*first.values(), *rest),
+        stating=frozenset(hit.fused.owner_id for hit in stating),
+    )
 
 
 def _undecided(
@@ -339,6 +342,17 @@ def _undecided(
         return list(hits)
     latest = max(answered) + _ONE_CONVERSATION
     return [hit for hit in hits if is_own and _said_at(items[hit.fused.owner_id]) > latest]
+
+
+def readable_text(candidate: ScoredCandidate, item: Item) -> str:
+    """Return what the model reads of a candidate: title or speaker, and what was found."""
+    if isinstance(item, ArchivePassage):
+        return item.content
+    found = candidate.fused
+    passage = item.content[slice(*found.span)] if found.is_found else item.content
+    if isinstance(item, Record):
+        return f"{item.title}\n{passage}" if item.title else passage
+    return f"{item.speaker}: {passage}" if item.speaker else passage
 
 
 def _has_words(question: Question, text: str) -> bool:

@@ -42,7 +42,6 @@ from recollect.recall.intent_model import IntentModel
 from recollect.recall.listing import with_links
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
-from recollect.recall.reranking import Reranking
 from recollect.recall.scan import Scan
 from recollect.recall.scoring import ScoringOptions
 from recollect.recall.session_summaries import SessionSummaries, behind_sources, sums_up
@@ -73,7 +72,6 @@ _MIN_COMPARED_HITS: Final = 2
 _NO_ANSWERS: Final = Answers()
 # It has everything that is read in a question, in both languages.
 _ANY_QUESTION: Final = "Where did I say yesterday that I live? 我昨天说我住在哪里？"
-_NOT_READ: Final = f"the best hits were not compared with the question {IN_TIME}"
 # A record may lack this part of the question's terms that its turn has.
 _MAX_LOST_RATIO: Final = 0.25
 # From this limit on, the last place may be taken by the summary of a session.
@@ -123,7 +121,6 @@ class Recaller:
         clock: Clock,
         options: RecallOptions,
         fresh_links: FreshLinks | None = None,
-        second_look: Reranking | None = None,
         answering: Answering | None = None,
         by_facet: FacetCandidates | None = None,
         intents: IntentModel | None = None,
@@ -139,7 +136,6 @@ class Recaller:
         self._clock = clock
         self._options = options
         self._fresh_links = fresh_links
-        self._reranking = second_look
         self._answering = answering
         self._by_facet = by_facet
         self._intents = intents
@@ -193,8 +189,6 @@ class Recaller:
         await self.recall(_ANY_QUESTION, scopes, Filter(), limit=1)
 
     async def close(self) -> None:
-        if self._reranking is not None:
-            await self._reranking.close()
         if self._intents is not None:
             await self._intents.close()
 
@@ -225,8 +219,7 @@ class Recaller:
             fused, answer = await self._fuse_and_answer(question, found, weigher, fused.replaced)
         degraded = [note for answered in found for note in answered.degraded]
         answers = await self._read(question, fused, weigher)
-        if answers.is_late:
-            degraded.append(_NOT_READ)
+        degraded += answers.degraded
         if answers.logits:
             if question.only_asks:
                 fused = fused.with_confidence(answers.confidence(fused.confidence))
@@ -235,14 +228,7 @@ class Recaller:
         async def best(reach: int) -> _Answer:
             return await self._answer(question, fused, weigher, reach, answers)
 
-        more = best
-        if self._reranking is not None:
-            again = await self._rerank(question, fused, weigher, self._reranking)
-            if isinstance(again, str):
-                degraded.append(again)
-            else:
-                answer, more = again, None
-        answer, links = await self._arrange(question, answer, weigher, more, answers)
+        answer, links = await self._arrange(question, answer, weigher, best, answers)
         kept = await self._with_summaries(question, fused, answer.kept, weigher)
         return Recalled(
             hits=await self._hits(question, fused, kept, weigher, changed, links),
@@ -385,15 +371,8 @@ class Recaller:
         return asked, [*found, *await weigher.weigh(new)]
 
     def _read_candidates(self, question: Question) -> int:
-        """Return how many candidates are read at most.
-
-        The model does not see when something was said, which decides about times and the past, and
-        takes one number for another.
-        """
-        if self._answering is None or question.times or question.is_about_past:
-            return 0
-        is_numbered = any(map(str.isdigit, question.text))
-        return self._answering.most if question.may_ask and not is_numbered else 0
+        """Return how many candidates are read at most."""
+        return 0 if self._answering is None else self._answering.candidates(question)
 
     async def _answer(
         self,
@@ -467,33 +446,12 @@ class Recaller:
             hits.values(), key=lambda hit: (-hit.score, hit.fused.owner_id in weigher.replies)
         )
 
-    async def _rerank(
-        self, question: Question, fused: Ranked, weigher: CandidateLoader, look: Reranking
-    ) -> _Answer | str:
-        """Return the answer in the reranker's order, or a note why there is none.
-
-        It may contain hits that the paths alone would not show.
-        """
-        wide = replace(question, min_score=0.0)
-        limit = max(look.candidates, question.limit)
-        weighed, _, _ = await self._weigh(wide, fused, weigher, limit)
-        del weighed[limit:]
-        items = await weigher.items(weighed)
-        if (snapshot := current_snapshot()) is not None:
-            # The reranker may take long and does not need the database.
-            snapshot.let_go()
-        judged = await look.judged(question, weighed, items, weigher.weighing)
-        if isinstance(judged, str):
-            return judged
-        kept, near_misses = self._cut(question, judged, limit)
-        return _Answer(kept=kept, near_misses=near_misses, needs_more=False)
-
     async def _arrange(
         self,
         question: Question,
         answer: _Answer,
         weigher: CandidateLoader,
-        more: Callable[[int], Awaitable[_Answer]] | None,
+        more: Callable[[int], Awaitable[_Answer]],
         answers: Answers,
     ) -> tuple[_Answer, Sequence[Link]]:
         """Return the answer, newest first and without duplicates, and the links of the hits.
@@ -519,7 +477,7 @@ class Recaller:
                 repeats = self._sameness.repeats(others)
                 repeats |= {hit: repeats.get(shown, shown) for hit, shown in told.items()}
             is_all = len(answer.kept) < reach or reach >= _MAX_REACH_FACTOR * question.limit
-            if more is None or is_all or len(present) - len(repeats) >= question.limit:
+            if is_all or len(present) - len(repeats) >= question.limit:
                 break
             reach *= 2
             answer = await more(reach)

@@ -418,14 +418,15 @@ class SharingSettings(Section):
     )
 
 
-# --- Settings of the optional reranker ------------------------------------------------------------
+# --- Settings of a larger model that reads hits ---------------------------------------------------
 
 
 class RerankSettings(Section):
-    """The model that reads the best candidates together with the question, if any."""
+    """A larger model that reads the best candidates with the question, and documents, if any."""
 
     model: str = Field(
-        default="", description="empty = none; folder:PATH; cohere:NAME; endpoint:NAME; tei:NAME"
+        default="",
+        description="empty = the local one; folder:PATH; cohere:NAME; endpoint:NAME; tei:NAME",
     )
     base_url: str = ""
     api_key: str = Field(default="", repr=False)
@@ -436,10 +437,13 @@ class RerankSettings(Section):
     timeout: Annotated[float, Field(gt=0)] = 10.0
     retries: Annotated[int, Field(ge=0)] = 1
     candidates: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=50, description="number of best candidates to rerank"
+        default=50, description="number of best candidates that it reads"
     )
     weight: Share = Field(
-        default=0.5, description="weight of its scores compared with those of the search paths"
+        default=0.5, description="weight of what it says compared with the search"
+    )
+    threshold: Share = Field(
+        default=0.5, description="score from which a text answers; below, memory rather is silent"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from recollect.errors import Closed, NotAvailable
 from recollect.models.rerankers import (
@@ -97,13 +98,17 @@ def opened(server: Server, model: str = "cohere:rerank-v3.5", **changes: Any) ->
     return reranker
 
 
+def probabilities(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    return 1 / (1 + np.exp(-logits))
+
+
 async def test_scores_come_in_the_order_of_the_texts(server: Server):
     remote = opened(server)
-    scores = await remote.scores("钥匙在哪里？", ["a", "在抽屉里", "bb"])
+    logits = await remote.logits("钥匙在哪里？", ["a", "在抽屉里", "bb"])
     await remote.close()
 
-    assert scores.dtype == np.float32
-    np.testing.assert_allclose(scores, [0.1, 0.4, 0.2], rtol=1e-6)
+    assert logits.dtype == np.float32
+    np.testing.assert_allclose(probabilities(logits), [0.1, 0.4, 0.2], rtol=1e-5)
     assert server.requests == [("/v2/rerank", f"Bearer {KEY}")]
     assert server.bodies == [
         {
@@ -117,20 +122,20 @@ async def test_scores_come_in_the_order_of_the_texts(server: Server):
 
 async def test_text_embeddings_inference_is_asked_in_its_own_form(server: Server):
     remote = opened(server, "tei:bge", api_key="")
-    scores = await remote.scores("q", ["a", "ccc"])
+    logits = await remote.logits("q", ["a", "ccc"])
     await remote.close()
 
-    np.testing.assert_allclose(scores, [0.1, 0.3], rtol=1e-6)
+    np.testing.assert_allclose(probabilities(logits), [0.1, 0.3], rtol=1e-5)
     assert server.requests == [("/v2/rerank", None)]
     assert server.bodies == [{"query": "q", "texts": ["a", "ccc"], "truncate": True}]
 
 
 async def test_many_texts_go_in_batches(server: Server):
     remote = opened(server, "endpoint:bge", batch_size=2)
-    scores = await remote.scores("q", ["a", "bb", "ccc", "", "eeeee"])
+    logits = await remote.logits("q", ["a", "bb", "ccc", "", "eeeee"])
     await remote.close()
 
-    np.testing.assert_allclose(scores, [0.1, 0.2, 0.3, 0.1, 0.5], rtol=1e-6)
+    np.testing.assert_allclose(probabilities(logits), [0.1, 0.2, 0.3, 0.1, 0.5], rtol=1e-5)
     assert [len(body["documents"]) for body in server.bodies] == [2, 2, 1]
     assert [body["top_n"] for body in server.bodies] == [2, 2, 1]
 
@@ -140,7 +145,7 @@ async def test_a_batch_is_as_large_as_the_kind_usually_takes(
     server: Server, model: str, requests: int
 ):
     remote = opened(server, model)
-    assert (await remote.scores("q", ["a"] * 100)).shape == (100,)
+    assert (await remote.logits("q", ["a"] * 100)).shape == (100,)
     await remote.close()
 
     assert len(server.bodies) == requests
@@ -149,36 +154,36 @@ async def test_a_batch_is_as_large_as_the_kind_usually_takes(
 async def test_no_texts_need_no_request(server: Server):
     remote = opened(server)
 
-    assert (await remote.scores("q", [])).shape == (0,)
+    assert (await remote.logits("q", [])).shape == (0,)
     assert server.bodies == []
 
 
 async def test_half_a_surrogate_pair_is_sent_as_a_question_mark(server: Server):
     remote = opened(server)
-    await remote.scores("q\ud83d", ["a\ud83d"])
+    await remote.logits("q\ud83d", ["a\ud83d"])
     await remote.close()
 
     assert (server.bodies[0]["query"], server.bodies[0]["documents"]) == ("q?", ["a?"])
 
 
-async def test_the_models_own_numbers_are_brought_into_range(server: Server):
+async def test_logits_are_taken_as_they_are(server: Server):
     server.gives_logits = True
     remote = opened(server, "endpoint:bge", batch_size=2)
-    scores = await remote.scores("q", ["aaaaaaaaaa", "aaaaa", "aaaaaa"])
-    later = await remote.scores("q", ["aaaaaa"])
+    logits = await remote.logits("q", ["aaaaaaaaaa", "aaaaa", "aaaaaa"])
+    later = await remote.logits("q", ["aaaaaa"])
     await remote.close()
 
-    expected = [1 / (1 + np.exp(-it)) for it in (5.0, 0.0, 1.0)]
-    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    np.testing.assert_allclose(logits, [5.0, 0.0, 1.0], rtol=1e-5)
     # Alone it would pass for a probability; the server is known by now.
-    assert later[0] == scores[2]
+    assert later[0] == logits[2]
 
 
-async def test_a_probability_rounded_over_its_end_stays_one(server: Server):
+async def test_a_probability_at_its_end_is_a_number_too(server: Server):
     server.faults = [(200, {}, results(1.0000002, -0.0000001))]
     remote = opened(server)
 
-    assert list(await remote.scores("q", ["a", "b"])) == [1, 0]
+    yes, no = await remote.logits("q", ["a", "b"])
+    assert yes == pytest.approx(-no, rel=1e-4) == pytest.approx(9.2, abs=0.1)
     await remote.close()
 
 
@@ -187,7 +192,7 @@ async def test_a_busy_endpoint_is_tried_again(server: Server, status: int):
     server.faults = [(status, {"retry-after": "0"}, b"")]
     remote = opened(server)
 
-    assert (await remote.scores("q", ["a"])).shape == (1,)
+    assert (await remote.logits("q", ["a"])).shape == (1,)
     assert len(server.bodies) == 2
     await remote.close()
 
@@ -197,11 +202,11 @@ async def test_an_endpoint_that_stays_down_is_a_failure_worth_a_later_try(server
     remote = opened(server)
 
     with pytest.raises(RerankingFailed, match="503") as failure:
-        await remote.scores("q", ["a"])
+        await remote.logits("q", ["a"])
     assert failure.value.code == "rerank_endpoint_failed"
     assert failure.value.retryable
     assert len(server.bodies) == 2
-    assert (await remote.scores("q", ["a"])).shape == (1,)
+    assert (await remote.logits("q", ["a"])).shape == (1,)
     await remote.close()
 
 
@@ -211,7 +216,7 @@ async def test_an_endpoint_that_asks_for_a_long_pause_does_not_get_it(server: Se
 
     async with asyncio.timeout(30):
         with pytest.raises(RerankingFailed, match="429"):
-            await remote.scores("q", ["a"])
+            await remote.logits("q", ["a"])
     await remote.close()
 
 
@@ -219,7 +224,7 @@ async def test_nobody_listening_is_told(server: Server):
     remote = opened(server, base_url="http://127.0.0.1:9/v2")
 
     with pytest.raises(RerankingFailed, match=r"127\.0\.0\.1:9"):
-        await remote.scores("q", ["a"])
+        await remote.logits("q", ["a"])
     await remote.close()
 
 
@@ -229,7 +234,7 @@ async def test_all_batches_and_tries_together_keep_the_time(server: Server):
 
     async with asyncio.timeout(15):
         with pytest.raises(RerankingFailed, match=r"0\.4 s") as failure:
-            await remote.scores("q", ["a"] * 200)
+            await remote.logits("q", ["a"] * 200)
     assert failure.value.code == "rerank_endpoint_failed"
     await remote.close()
 
@@ -237,7 +242,7 @@ async def test_all_batches_and_tries_together_keep_the_time(server: Server):
 async def test_waiting_for_an_answer_can_be_cancelled(server: Server):
     server.delay = 60
     remote = opened(server)
-    work = asyncio.create_task(remote.scores("q", ["a"]))
+    work = asyncio.create_task(remote.logits("q", ["a"]))
     await asyncio.sleep(0.1)
 
     work.cancel()
@@ -264,7 +269,7 @@ async def test_a_refusal_is_not_tried_again_and_is_told_in_its_words(
     remote = opened(server)
 
     with pytest.raises(NotAvailable, match=f"{status} no such key") as refusal:
-        await remote.scores("q", ["a"])
+        await remote.logits("q", ["a"])
     assert refusal.value.code == "rerank_refused"
     assert not refusal.value.retryable
     assert "rerank.api_key" in refusal.value.hint
@@ -278,7 +283,7 @@ async def test_a_refusal_without_words_is_told_by_its_number(server: Server, con
     remote = opened(server)
 
     with pytest.raises(NotAvailable, match="400"):
-        await remote.scores("q", ["a"])
+        await remote.logits("q", ["a"])
     await remote.close()
 
 
@@ -311,7 +316,7 @@ async def test_garbage_and_wrong_counts_are_never_handed_on(server: Server, cont
     remote = opened(server)
 
     with pytest.raises(RerankingFailed) as problem:
-        await remote.scores("q", ["a", "b"])
+        await remote.logits("q", ["a", "b"])
     assert problem.value.code == "bad_scores"
     await remote.close()
 
@@ -321,19 +326,19 @@ async def test_an_address_or_key_that_cannot_be_sent_is_told(server: Server, cha
     remote = opened(server, **changes)
 
     with pytest.raises(NotAvailable, match="cannot be sent") as problem:
-        await remote.scores("q", ["a"])
+        await remote.logits("q", ["a"])
     assert problem.value.code == "rerank_refused"
     await remote.close()
 
 
 async def test_after_closing_it_says_so(server: Server):
     asked, unasked = opened(server), opened(server)
-    await asked.scores("q", ["a"])
+    await asked.logits("q", ["a"])
 
     for remote in (asked, unasked):
         await remote.close()
         with pytest.raises(Closed):
-            await remote.scores("q", ["a"])
+            await remote.logits("q", ["a"])
 
 
 async def test_the_key_is_shown_nowhere(server: Server, caplog: pytest.LogCaptureFixture):
@@ -342,7 +347,7 @@ async def test_the_key_is_shown_nowhere(server: Server, caplog: pytest.LogCaptur
     remote = opened(server)
 
     with pytest.raises(NotAvailable) as problem:
-        await remote.scores("q", ["a"])
+        await remote.logits("q", ["a"])
     await remote.close()
 
     choice = RerankerChoice(model="cohere:x", api_key=KEY)

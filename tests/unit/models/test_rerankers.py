@@ -19,15 +19,10 @@ from recollect.models.rerankers import (
     FolderReranker,
     RerankerChoice,
     RerankingFailed,
-    from_logits,
     open_reranker,
 )
 from tests.unit.models import tiny_model
 from tests.unit.models.tiny_reranker import WORDS, logit, tiny_graph, write_folder
-
-
-def sigmoid(*logits: float) -> list[float]:
-    return [1 / (1 + np.exp(-it)) for it in logits]
 
 
 @pytest.fixture
@@ -41,23 +36,23 @@ async def test_a_text_scores_by_what_it_has_to_do_with_the_question(reranker: Fo
     question = "where is the key"
     texts = ["in the drawer", "the key is in the drawer", "drawer", "the key " * 20]
 
-    scores = await reranker.scores(question, texts)
+    logits = await reranker.logits(question, texts)
 
-    assert scores.dtype == np.float32
-    np.testing.assert_allclose(scores, sigmoid(*(logit(question, it) for it in texts)), rtol=1e-5)
+    assert logits.dtype == np.float32
+    np.testing.assert_allclose(logits, [logit(question, it) for it in texts], rtol=1e-5)
 
 
 async def test_chinese_is_read_by_its_characters(reranker: FolderReranker):
-    scores = await reranker.scores("钥匙在哪", ["抽屉", "钥匙在抽屉", "key"])
+    logits = await reranker.logits("钥匙在哪", ["抽屉", "钥匙在抽屉", "key"])
 
-    np.testing.assert_allclose(scores, sigmoid(-2, 7, -2), rtol=1e-5)
+    np.testing.assert_allclose(logits, [-2, 7, -2], rtol=1e-5)
 
 
 async def test_another_question_gives_another_order(reranker: FolderReranker):
     texts = ["the key", "the drawer"]
 
-    about_key = await reranker.scores("key", texts)
-    about_drawer = await reranker.scores("drawer", texts)
+    about_key = await reranker.logits("key", texts)
+    about_drawer = await reranker.logits("drawer", texts)
 
     assert about_key[0] > about_key[1]
     assert about_drawer[0] < about_drawer[1]
@@ -71,12 +66,10 @@ _texts = st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=12).map(" ".joi
 def test_any_texts_get_their_score_whatever_stands_beside_them(question: str, texts: list[str]):
     async def run(folder: Path) -> None:
         reranker = FolderReranker(write_folder(folder))
-        scores = await reranker.scores(question, texts)
+        logits = await reranker.logits(question, texts)
         await reranker.close()
-        assert scores.shape == (len(texts),)
-        assert np.all((scores >= 0) & (scores <= 1))
-        expected = [logit(question, text) for text in texts]
-        np.testing.assert_allclose(scores, sigmoid(*expected), rtol=1e-4)
+        assert logits.shape == (len(texts),)
+        np.testing.assert_allclose(logits, [logit(question, text) for text in texts], rtol=1e-4)
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(Path(folder)))
@@ -86,43 +79,36 @@ async def test_a_long_text_is_cut_and_the_question_is_not(tmp_path: Path):
     reranker = FolderReranker(write_folder(tmp_path), longest=8)
 
     # Three marks, one word of the question, and room for four of the text.
-    scores = await reranker.scores("key", ["the the the key", "the the the the key"])
+    logits = await reranker.logits("key", ["the the the key", "the the the the key"])
 
-    np.testing.assert_allclose(scores, sigmoid(1, -2), rtol=1e-5)
+    np.testing.assert_allclose(logits, [1, -2], rtol=1e-5)
 
 
 async def test_the_length_is_what_the_folder_says(tmp_path: Path):
     folder = write_folder(tmp_path)
     (folder / "tokenizer_config.json").write_text('{"model_max_length": 8}')
 
-    scores = await FolderReranker(folder).scores("key", ["the the the the key"])
+    logits = await FolderReranker(folder).logits("key", ["the the the the key"])
 
-    np.testing.assert_allclose(scores, sigmoid(-2), rtol=1e-5)
+    np.testing.assert_allclose(logits, [-2], rtol=1e-5)
 
 
 async def test_a_question_longer_than_the_model_reads_is_no_error(reranker: FolderReranker):
-    assert (await reranker.scores("where is the key " * 400, ["key"])) > 0.9
+    assert (await reranker.logits("where is the key " * 400, ["key"])) > 2.0
 
 
 async def test_models_without_token_types_are_not_given_them(tmp_path: Path):
     reranker = FolderReranker(write_folder(tmp_path, tiny_graph(knows_types=False)))
 
-    scores = await reranker.scores("key", ["key", "drawer"])
+    logits = await reranker.logits("key", ["key", "drawer"])
 
-    np.testing.assert_allclose(scores, sigmoid(10, 4), rtol=1e-5)
+    np.testing.assert_allclose(logits, [10, 4], rtol=1e-5)
 
 
 async def test_odd_texts_are_scored_as_well(reranker: FolderReranker):
-    assert (await reranker.scores("key", [])).shape == (0,)
-    scores = await reranker.scores("key \ud83d", ["", "key \ud83d"])
-    np.testing.assert_allclose(scores, sigmoid(-2, 1), rtol=1e-5)
-
-
-def test_clear_answers_are_still_told_apart_and_nothing_overflows():
-    scores = from_logits(np.array([-1e6, -30, -29, 0, 15, 15.5, 1e6], np.float32))
-
-    assert list(scores) == sorted(set(scores))
-    assert (scores[0], scores[3], scores[-1]) == (0, 0.5, 1)
+    assert (await reranker.logits("key", [])).shape == (0,)
+    logits = await reranker.logits("key \ud83d", ["", "key \ud83d"])
+    np.testing.assert_allclose(logits, [-2, 1], rtol=1e-5)
 
 
 async def test_a_session_that_dies_is_told_and_the_next_question_works(tmp_path: Path):
@@ -136,10 +122,10 @@ async def test_a_session_that_dies_is_told_and_the_next_question_works(tmp_path:
     reranker = FolderReranker(write_folder(tmp_path), open_session=open_dying)
 
     with pytest.raises(RerankingFailed, match="bad_alloc") as failure:
-        await reranker.scores("key", ["key"])
+        await reranker.logits("key", ["key"])
     assert failure.value.retryable
     assert "stack trace" not in failure.value.message
-    np.testing.assert_allclose(await reranker.scores("key", ["key"]), sigmoid(1), rtol=1e-5)
+    np.testing.assert_allclose(await reranker.logits("key", ["key"]), [1], rtol=1e-5)
     assert len(opened) == 2
 
 
@@ -160,7 +146,7 @@ async def test_a_model_of_another_kind_is_named_as_such(tmp_path: Path):
 
     for other in (classifier, embedder):
         with pytest.raises(NotAvailable, match="is not a reranker") as problem:
-            await other.scores("key", ["key", "drawer"])
+            await other.logits("key", ["key", "drawer"])
         assert problem.value.code == "not_a_reranker"
         assert "cross-encoder" in problem.value.hint
 
@@ -169,7 +155,7 @@ async def test_numbers_that_are_none_are_never_handed_on(tmp_path: Path):
     reranker = FolderReranker(write_folder(tmp_path, tiny_graph(bias=float("nan"))))
 
     with pytest.raises(RerankingFailed) as problem:
-        await reranker.scores("key", ["key"])
+        await reranker.logits("key", ["key"])
     assert problem.value.code == "bad_scores"
 
 
@@ -178,12 +164,12 @@ async def test_an_empty_folder_is_told_with_the_question_and_may_be_filled_later
     assert reranker is not None
 
     with pytest.raises(NotAvailable, match=r"model\.onnx and tokenizer\.json") as problem:
-        await reranker.scores("key", ["key"])
+        await reranker.logits("key", ["key"])
     assert problem.value.code == "model_not_found"
     assert problem.value.hint
 
     write_folder(tmp_path)
-    np.testing.assert_allclose(await reranker.scores("key", ["key"]), sigmoid(1), rtol=1e-5)
+    np.testing.assert_allclose(await reranker.logits("key", ["key"]), [1], rtol=1e-5)
     await reranker.close()
 
 
@@ -192,24 +178,24 @@ async def test_damaged_files_are_an_error_of_ours(tmp_path: Path, name: str):
     (write_folder(tmp_path) / name).write_bytes(b"garbage")
 
     with pytest.raises(ModelDamaged):
-        await FolderReranker(tmp_path).scores("key", ["key"])
+        await FolderReranker(tmp_path).logits("key", ["key"])
 
 
 async def test_after_closing_it_says_so(reranker: FolderReranker):
-    await reranker.scores("key", ["key"])
+    await reranker.logits("key", ["key"])
     await reranker.close()
 
     with pytest.raises(Closed):
-        await reranker.scores("key", ["key"])
+        await reranker.logits("key", ["key"])
 
 
 async def test_several_questions_may_be_asked_at_once(reranker: FolderReranker):
     answers = await asyncio.gather(
-        *(reranker.scores(word, ["key", "drawer"]) for word in ("key", "drawer") * 10)
+        *(reranker.logits(word, ["key", "drawer"]) for word in ("key", "drawer") * 10)
     )
 
-    for at, scores in enumerate(answers):
-        np.testing.assert_allclose(scores, sigmoid(*((-2, 1) if at % 2 else (1, -2))), rtol=1e-5)
+    for at, logits in enumerate(answers):
+        np.testing.assert_allclose(logits, (-2, 1) if at % 2 else (1, -2), rtol=1e-5)
 
 
 @pytest.mark.parametrize("model", ["", "none"])
@@ -241,7 +227,7 @@ async def test_nothing_is_sent_before_address_and_key_are_known(model: str, miss
     assert reranker is not None
 
     with pytest.raises(NotAvailable, match=missing) as problem:
-        await reranker.scores("key", ["key"])
+        await reranker.logits("key", ["key"])
     assert problem.value.code == "reranker_not_configured"
     assert f"rerank.{missing}" in problem.value.hint
 
@@ -252,5 +238,5 @@ async def test_a_missing_library_is_told_with_the_question(monkeypatch: pytest.M
     assert reranker is not None
 
     with pytest.raises(NotAvailable, match="httpx") as problem:
-        await reranker.scores("key", ["key"])
+        await reranker.logits("key", ["key"])
     assert problem.value.code == "not_installed"

@@ -10,7 +10,7 @@ import numpy as np
 from recollect.models.onnx_file import FLOAT, INT64, Graph
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-WORDS = ("key", "drawer", "where", "the", "is", "in", "钥", "匙", "抽", "屉", "在", "哪")
+WORDS = ("key", "drawer", "where", "the", "is", "in", "钥", "匙", "抽", "屉", "在", "哪", "zebra")
 PER_MATCH = 3.0
 BIAS = -2.0
 
@@ -43,6 +43,23 @@ def tiny_graph(*, knows_types: bool = True, labels: int = 1, bias: float = BIAS)
     logits = graph.node("Mul", shared, weights)
     logits = graph.node("Add", logits, graph.constant(np.array([bias], np.float32)))
     graph.output(logits, "logits", FLOAT, ("batch", labels))
+    return graph.model()
+
+
+def marker_graph(marker: str) -> bytes:
+    """Say 7 of a second text with the marker, which is one of WORDS, and -7 of others."""
+    graph = Graph()
+    ids = graph.input("input_ids", INT64, ("batch", "tokens"))
+    types = graph.input("token_type_ids", INT64, ("batch", "tokens"))
+    table = np.zeros((len(MARKS + WORDS), 1), np.float32)
+    table[(MARKS + WORDS).index(marker)] = 14.0
+    states = graph.node("Gather", graph.constant(table), ids)
+    second = graph.node("Unsqueeze", graph.node("Cast", types, to=FLOAT), _axes(graph, 1))
+    seen = graph.node(
+        "ReduceSum", graph.node("MatMul", second, states), _axes(graph, 2), keepdims=0
+    )
+    logits = graph.node("Add", seen, graph.constant(np.array([-7.0], np.float32)))
+    graph.output(logits, "logits", FLOAT, ("batch", 1))
     return graph.model()
 
 
