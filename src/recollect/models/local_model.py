@@ -315,8 +315,8 @@ class LocalReader:
         return await asyncio.to_thread(self._read, parts)
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return, for each pair of what the assistant said and a message, whether it needs memory."""
-        raise NotImplementedError("the shipped reader has no such head yet")
+        """Return whether messages need memory, each behind what the assistant said."""
+        raise NotAvailable("This reader does not tell what needs memory", code="old_model")
 
     def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
         found: list[Reading] = []

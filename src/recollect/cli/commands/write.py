@@ -120,6 +120,7 @@ def _tell_route(console: Console, found: Route) -> None:
     show.line(console, f"namespaces: {', '.join(found.namespaces) or '-'}")
     if found.reason:
         show.line(console, f"reason: {found.reason}")
+    show.line(console, f"by: {found.by}")
 
 
 async def names(

@@ -274,6 +274,11 @@ def is_wish(sentence: str) -> bool:
     return _shows(sentence, "wish")
 
 
+def is_standing(sentence: str) -> bool:
+    """Return whether it orders something that holds from now on."""
+    return _shows(sentence, "standing")
+
+
 def asks_to_remember(sentence: str) -> bool:
     """Return whether it asks explicitly to remember something."""
     return _shows(sentence, "remember")

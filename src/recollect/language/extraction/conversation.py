@@ -1,17 +1,14 @@
-"""Extraction from a conversation by rules: choose the turns to read and collect their claims."""
+"""The claims of a conversation that have a form of their own: which turns are read, and how."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
-from recollect.language.extraction.corrections import Earlier
-from recollect.language.extraction.message import confirmed_by_user, said_by_user, told_by_assistant
+from recollect.language.extraction.message import confirmed_by_user, said_by_user, work_done
 from recollect.language.extraction.utterances import Utterance, readable, sentences
 
 _MAX_ACKNOWLEDGEMENT_CHARACTERS: Final = 200
@@ -21,47 +18,29 @@ _NO_CLAIMS: Final = _MATERIAL | {"question"}
 _MAX_WISH_CHARACTERS: Final = 200
 
 
-class Extractor(Protocol):
-    """Find claims in turns, by rules or with a model."""
-
-    async def extract(
-        self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
-    ) -> tuple[Claim, ...]:
-        """Return the claims of the turns, each once."""
-        ...
-
-
-class RuleExtractor:
-    """The extractor that needs no model."""
-
-    async def extract(
-        self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
-    ) -> tuple[Claim, ...]:
-        # In a thread, because callers would wait for it.
-        return await asyncio.to_thread(extract, turns, before=before)
-
-
 def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Claim, ...]:
     """Return the claims of the turns, each once.
 
     System prompts and tool results are material, not statements: they are not read.
     """
-    talk = [_utterance(turn) for turn in before]
     previous = _last_saying(before)
     found: dict[tuple[str, str], Claim] = {}
     for turn in turns:
         said = _utterance(turn)
-        earlier = partial(_told_before, tuple(talk))
-        claims = [] if turn.act in _NO_CLAIMS else _claims(said, previous, earlier)
+        claims = [] if turn.act in _NO_CLAIMS else _claims(said, previous)
         for claim in claims:
             first = found.setdefault((claim.category, claim.content.casefold()), claim)
             if claim.explicit and not first.explicit:
                 # Said first and confirmed later: the wish to keep it counts.
                 found[claim.category, claim.content.casefold()] = claim
-        talk.append(said)
         if said.role in {"user", "assistant"} and not _only_acknowledges(said):
             previous = said
     return tuple(found.values())
+
+
+def work_of(turn: Turn) -> list[Claim]:
+    """Return what a turn says was done, whoever says it."""
+    return work_done(_utterance(turn))
 
 
 class KeepWish(NamedTuple):
@@ -116,25 +95,13 @@ def _only_acknowledges(said: Utterance) -> bool:
     return all(moods.acknowledges(sentence.plain) for sentence in sentences(readable(said.text)))
 
 
-def _claims(
-    said: Utterance, previous: Utterance | None, earlier: Callable[[], Earlier]
-) -> list[Claim]:
+def _claims(said: Utterance, previous: Utterance | None) -> list[Claim]:
     if said.role == "assistant":
-        return told_by_assistant(said)
+        return work_done(said)
     if said.role != "user":
         return []
     confirmed = confirmed_by_user(said, previous) if previous else []
-    return confirmed or said_by_user(said, earlier)
-
-
-def _told_before(talk: Sequence[Utterance]) -> Earlier:
-    """Return the claims of the user's last message and the replies to it."""
-    at = next((at for at in reversed(range(len(talk))) if talk[at].role == "user"), None)
-    if at is None:
-        return Earlier()
-    claims = said_by_user(talk[at], partial(_told_before, talk[:at]))
-    replies = [utterance.text for utterance in talk[at + 1 :] if utterance.role == "assistant"]
-    return Earlier(claims, replies)
+    return confirmed or said_by_user(said)
 
 
 def _utterance(turn: Turn) -> Utterance:
