@@ -20,6 +20,7 @@ from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims.moods import plain
+from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.message import claim_of, language_of, own_sentences
@@ -43,6 +44,8 @@ TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
+# What the user asked to remember may be of any category.
+_OPEN: Final = frozenset({"user", "project"})
 # What the user asked to remember may be of any category.
 _OPEN: Final = frozenset({"user", "project"})
 _PASSING: Final = "follow-up"
@@ -145,6 +148,7 @@ class _Told:
     """A user's message: what of it can be a fact, and the question that it answers."""
 
     said: Utterance
+    sentences: Sequence[Sentence]
     parts: Sequence[Part]
     asked: Evidence | None
     question: str
@@ -172,14 +176,16 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
             said = Utterance(
                 id=turn.id, role="user", speaker=turn.speaker, text=turn.content, at=turn.at
             )
-            left_out = {it.start for it in sentences(readable(turn.content))}
-            left_out -= {it.start for it in own_sentences(turn.content)}
+            spoken = own_sentences(turn.content)
+            starts = {sentence.start for sentence in spoken}
+            is_number = not spoken and turn.content.strip()[:1].isdigit()
             yield _Told(
                 said=said,
+                sentences=spoken,
                 parts=[
                     part
                     for part in parts(turn.content, question)
-                    if part.sentence.start not in left_out
+                    if part.sentence.start in starts or is_number
                 ],
                 asked=asked,
                 question=question,
@@ -244,7 +250,9 @@ def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]
         # "No wait, I always mix that up. It's the 17th": open until something is told.
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
-        is_value = names_only_a_value(told.said.text[value.start : value.end], corrects=corrects)
+        is_value = names_only_a_value(
+            told.said.text[value.start : value.end], corrects=corrects
+        )
         kept = [_fact(told, run, corrects or is_value) for run in _kept_runs(said)]
         if is_value and not kept:
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
@@ -288,7 +296,9 @@ def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | No
         and (it.evidence[0].start or 0) < fact.words.start
     ]
     before = [it for it in known if it.evidence[0].turn == fact.told.previous]
-    earlier = (Earlier(here), Earlier(here[-1:])) if here else (Earlier(before, fact.told.replies),)
+    earlier = (
+        (Earlier(here), Earlier(here[-1:])) if here else (Earlier(before, fact.told.replies),)
+    )
     text = fact.told.said.text[fact.words.start : fact.words.end].strip()
     # "I had that wrong, it's the 18th": the last words give the value.
     for said in (text, text[preface(fact.words.plain).length :], last_clause(text)):
@@ -334,10 +344,10 @@ def _category(guess: FacetGuess, text: str, otherwise: str) -> str:
     return by_facet or stated_category(plain(text)) or otherwise
 
 
-def _is_brief(words: str) -> bool:
-    if language_of(words) == "zh":
-        return len(words) <= _MAX_ANSWER_HAN
-    return len(words.split()) <= _MAX_ANSWER_WORDS
+def _is_brief(plain: str) -> bool:
+    if language_of(plain) == "zh":
+        return len(plain) <= _MAX_ANSWER_HAN
+    return len(plain.split()) <= _MAX_ANSWER_WORDS
 
 
 class _Kinds(NamedTuple):
