@@ -13,11 +13,13 @@ from recollect.language.extraction.acts import wants_reply
 from recollect.language.extraction.plain_statements import stated_category
 from recollect.ports.reader import Reading, Stance
 
-_STANCES: Final[Mapping[moods.Mood, Stance]] = {
-    "declarative": "told",
-    "interrogative": "asked",
-    "imperative": "requested",
-    "hypothetical": "supposed",
+_STANCES: Final[Mapping[moods.Stance, Stance]] = {
+    "told": "told",
+    "asked": "asked",
+    "ordered": "requested",
+    "supposed": "supposed",
+    "reported": "quoted",
+    "joked": "chatter",
 }
 _GOES_ON: Final = (",", ";", "，", "；", "、")
 
@@ -30,7 +32,7 @@ class PlainReader:
         found: list[Reading] = []
         for before, text in parts:
             plain = moods.plain(text)
-            stance = _STANCES[moods.mood(plain)]
+            stance = _STANCES[moods.stance(plain)]
             category = stated_category(plain)
             # "I like tea, coffee and cocoa": the rest of a sentence goes with its beginning.
             goes_on = before.endswith(_GOES_ON) and bool(found) and found[-1].score > 0

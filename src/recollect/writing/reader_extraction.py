@@ -20,7 +20,6 @@ from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims.moods import plain
-from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.message import claim_of, language_of, own_sentences
@@ -31,8 +30,6 @@ from recollect.language.extraction.utterances import (
     Utterance,
     part_of,
     preface,
-    readable,
-    sentences,
 )
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.reader import PartReader, Reading, Stance
@@ -40,6 +37,8 @@ from recollect.ports.reader import PartReader, Reading, Stance
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 # What is denied is told: "I don't work there any more".
 TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
+# How far below its limit a reader may be wrong about plain statements.
+_DOUBT: Final = 1.0
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
@@ -250,30 +249,40 @@ def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]
         # "No wait, I always mix that up. It's the 17th": open until something is told.
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
-        is_value = names_only_a_value(
-            told.said.text[value.start : value.end], corrects=corrects
-        )
-        kept = [_fact(told, run, corrects or is_value) for run in _kept_runs(said)]
+        is_value = names_only_a_value(told.said.text[value.start : value.end], corrects=corrects)
+        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said)]
         if is_value and not kept:
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
         yield from kept
-        corrects = corrects and not kept
+        corrects = opening.corrects or (corrects and not kept)
 
 
 def _kept_runs(
     read: Sequence[tuple[Part, Reading]],
 ) -> Iterator[Sequence[tuple[Part, Reading]]]:
-    for is_kept, run in groupby(read, lambda it: it[1].score > 0 and it[1].stance in TOLD):
+    for is_kept, run in groupby(read, lambda it: _is_worth(*it)):
         if is_kept:
             yield list(run)
 
 
-def _fact(told: _Told, run: Sequence[tuple[Part, Reading]], corrects: bool) -> _Fact:
+def _is_worth(part: Part, reading: Reading) -> bool:
+    """Return whether a part is kept; in doubt, if it is one of the plain statements."""
+    if reading.stance not in TOLD:
+        return False
+    in_doubt = -_DOUBT < reading.score <= 0
+    return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
+
+
+def _fact(
+    told: _Told, run: Sequence[tuple[Part, Reading]], proper: Sentence, corrects: bool
+) -> _Fact:
+    """Return what a run of parts tells, without the preface of their sentence."""
     first, last, sentence = run[0][0].clause, run[-1][0].clause, run[0][0].sentence
     if first.start > sentence.start and refers_back(first.plain):
         # "Off to walk Biscuit, that's our dog": the words before tell what is meant.
         first = told.parts[max(0, told.parts.index(run[0][0]) - 1)].clause
-    words = part_of(sentence, first.start - sentence.start, last.end - sentence.start)
+    start = max(first.start, proper.start) if proper.start < last.end else first.start
+    words = part_of(sentence, start - sentence.start, last.end - sentence.start)
     best = max((reading for _, reading in run), key=lambda it: it.score)
     answers = told.asked is not None and run[0][0] is told.parts[0] and _is_brief(words.plain)
     return _Fact(
@@ -296,9 +305,7 @@ def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | No
         and (it.evidence[0].start or 0) < fact.words.start
     ]
     before = [it for it in known if it.evidence[0].turn == fact.told.previous]
-    earlier = (
-        (Earlier(here), Earlier(here[-1:])) if here else (Earlier(before, fact.told.replies),)
-    )
+    earlier = Earlier(here), Earlier(here[-1:]), Earlier(before, fact.told.replies)
     text = fact.told.said.text[fact.words.start : fact.words.end].strip()
     # "I had that wrong, it's the 18th": the last words give the value.
     for said in (text, text[preface(fact.words.plain).length :], last_clause(text)):

@@ -107,7 +107,9 @@ class Router:
     async def _asked(self, message: str, before: str) -> tuple[Sequence[str], Sequence[str]]:
         """Return the sentences that need memory to be answered, and those that point back."""
         spoken = [sentence.plain for sentence in sentences(readable(message))]
-        back = [sentence for sentence in spoken if moods.points_back(sentence)]
+        # An answer needs the same memory as the question before it.
+        around = (*spoken, *(sentence.plain for sentence in sentences(readable(before))))
+        back = [sentence for sentence in around if moods.points_back(sentence)]
         readers = [self._reader.reader] if self._reader else []
         for reader in (*readers, self._rules.reader):
             try:

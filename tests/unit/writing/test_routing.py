@@ -102,7 +102,8 @@ async def test_words_that_point_back_add_to_what_the_reader_says(message: str):
 
 
 @pytest.mark.parametrize(
-    "message", ["From now on, answer in French.", "以后都用中文", "默认用人民币", "记住我的工号是 7"]
+    "message",
+    ["From now on, answer in French.", "以后都用中文", "默认用人民币", "记住我的工号是 7"],
 )
 async def test_trigger_words_add_to_what_the_reader_says(message: str):
     router = _router(_FakeReader(kept=False))

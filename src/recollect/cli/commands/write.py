@@ -83,9 +83,12 @@ async def route(
         WritePolicy | None,
         typer.Option(help="auto, explicit or off; default: from the settings."),
     ] = None,
+    said_before: Annotated[
+        str, typer.Option("--context", help="What the assistant said before it.")
+    ] = "",
 ) -> Answer:
     """Decide whether a message needs memory to be answered and whether to remember it."""
-    found = await memory.route(text, policy=policy)
+    found = await memory.route(text, policy=policy, context=said_before)
     return Answer(found, lambda console: _tell_route(console, found))
 
 
