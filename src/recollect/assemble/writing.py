@@ -85,7 +85,7 @@ def writing_of(
         reconciles=writing.reconcile,
         meter=meter,
     )
-    extractor = None if extract is None else ModelExtractor(extract)
+    extractor = None if extract is None else ModelExtractor(extract, reader and reader.reader)
     rereading = RereadQueue(store, SqlJobs(database, clock), pipeline, clock)
     return WritingParts(
         pipeline=pipeline,

@@ -45,8 +45,6 @@ _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
 # What the user asked to remember may be of any category.
 _OPEN: Final = frozenset({"user", "project"})
-# What the user asked to remember may be of any category.
-_OPEN: Final = frozenset({"user", "project"})
 _PASSING: Final = "follow-up"
 _QUESTION_MARKS: Final = ("?", "？")
 
@@ -140,6 +138,13 @@ class ReaderExtractor:
             return [UNDECIDED for _ in texts]
         guesses = iter(await self._facets.read([text for some in texts for text in some]))
         return [_clearest([next(guesses) for _ in some]) for some in texts]
+
+
+async def stances(reader: PartReader, text: str) -> list[tuple[Part, Stance]]:
+    """Return the parts of a message, each with how it is meant."""
+    found = parts(text)
+    readings = await reader.read([(part.before, part.text) for part in found])
+    return [(part, reading.stance) for part, reading in zip(found, readings, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from recollect.language.extraction.conversation import work_of
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.writing.plain_reader import PlainReader
-from recollect.writing.reader_extraction import ReaderExtractor
+from recollect.writing.reader_extraction import TOLD, ReaderExtractor, stances
 
 _log: Final = logging.getLogger(__name__)
 
@@ -86,6 +86,14 @@ class Router:
             return local
         return await self._judged(self._model, message, local)
 
+    async def _tells(self, message: str) -> bool:
+        """Return whether something of a message is told, as the reader takes it."""
+        reader = (self._reader or self._rules).reader
+        try:
+            return any(stance in TOLD for _, stance in await stances(reader, message))
+        except NotAvailable:
+            return True
+
     async def _kept(
         self, message: str, before: str, policy: WritePolicy
     ) -> tuple[Sequence[Claim], str]:
@@ -129,10 +137,12 @@ class Router:
         except ModelError as problem:
             _log.warning("a message was routed by the %s, not by the model: %s", local.by, problem)
             return replace(local, degraded=problem.code)
-        is_same = form.should_write == local.should_write and local.reason
+        # What only asks or supposes is not written, whatever the model says.
+        writes = form.should_write and (local.should_write or await self._tells(message))
+        is_same = writes == local.should_write and local.reason
         return Route(
             should_read=form.should_read or local.should_read,
-            should_write=form.should_write,
+            should_write=writes,
             namespaces=tuple(dict.fromkeys(form.namespaces)) or local.namespaces,
             reason=local.reason if is_same else f"as {model.name} judges",
             by=model.name,

@@ -185,7 +185,9 @@ def _wishes(sentence: Sentence, turn: Utterance) -> Iterator[Claim]:
     remember = stance == "told" and moods.asks_to_remember(sentence.plain)
     for clause in clauses(sentence) if stance in {"told", "asked"} else ():
         is_told = says_something(clause.plain) and moods.stance(clause.plain) == "told"
-        if is_told and moods.is_standing(clause.plain):
+        about_speaker = lexicon(language_of(clause.plain), "signals").regex("about_speaker")
+        is_order = moods.is_standing(clause.plain) and not about_speaker.match(clause.plain)
+        if is_told and is_order:
             claim = claim_of("preference", clause, turn, explicit=True, label="asks")
             yield replace(claim, corrects=corrects)
         elif is_told and (remember or moods.is_wish(clause.plain)):
