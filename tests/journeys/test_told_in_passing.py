@@ -108,3 +108,19 @@ def test_how_often_messages_are_routed_right_can_be_measured(
     assert told["en"] == {"reads": right, "writes": right}
     assert told["zh"]["writes"]["accuracy"] == 1.0
     assert told["zh"]["reads"]["messages"] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "wish", "fact"),
+    [
+        ("From now on use metric units, and I moved to Porto last week.", "metric", "Porto"),
+        ("以后都用中文回答我，另外我女儿叫小满。", "中文", "小满"),
+    ],
+)
+async def test_a_fact_told_beside_a_wish_is_a_record_of_its_own(
+    judged: Memory, said: str, wish: str, fact: str
+):
+    records = await _told(judged, said)
+    assert len(records) == 2
+    assert any(wish in record and fact not in record for record in records)
+    assert any(fact in record and wish not in record for record in records)

@@ -81,9 +81,7 @@ class ReaderExtractor:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
             found += (_confirmed(claim, read) for claim in own)
-            facts += (
-                fact for fact in _facts(it, read) if not any(_meet(one, fact.words) for one in own)
-            )
+            facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
         found += (claim for claim in formed if claim.evidence[0].turn not in read_turns)
         found = await self._placed(found, {turn.id: turn for turn in (*before, *turns)})
@@ -244,8 +242,10 @@ class _Fact:
         return f"{self.question} – {said}" if self.question else said
 
 
-def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]:
-    """Yield what is worth keeping, neighbouring parts of a sentence as one."""
+def _facts(
+    told: _Told, read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
+) -> Iterator[_Fact]:
+    """Yield what else is worth keeping, neighbouring parts of a sentence as one."""
     corrects = False
     for _, parts_of_one in groupby(read, lambda it: it[0].sentence.start):
         said = list(parts_of_one)
@@ -255,17 +255,20 @@ def _facts(told: _Told, read: Sequence[tuple[Part, Reading]]) -> Iterator[_Fact]
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
         is_value = names_only_a_value(told.said.text[value.start : value.end], corrects=corrects)
-        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said)]
-        if is_value and not kept:
+        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said, formed)]
+        if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
         yield from kept
         corrects = opening.corrects or (corrects and not kept)
 
 
 def _kept_runs(
-    read: Sequence[tuple[Part, Reading]],
+    read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
 ) -> Iterator[Sequence[tuple[Part, Reading]]]:
-    for is_kept, run in groupby(read, lambda it: _is_worth(*it)):
+    def is_fact(it: tuple[Part, Reading]) -> bool:
+        return _is_worth(*it) and not any(_meet(claim, it[0].clause) for claim in formed)
+
+    for is_kept, run in groupby(read, is_fact):
         if is_kept:
             yield list(run)
 
