@@ -27,7 +27,6 @@ from recollect.language.extraction.parts import Part, last_clause, last_sentence
 from recollect.language.extraction.plain_statements import stated_category
 from recollect.language.extraction.utterances import (
     Sentence,
-    Utterance,
     part_of,
     preface,
 )
@@ -149,7 +148,7 @@ async def stances(reader: PartReader, text: str) -> list[tuple[Part, Stance]]:
 class _Told:
     """A user's message: what of it can be a fact, and the question that it answers."""
 
-    said: Utterance
+    said: Turn
     sentences: Sequence[Sentence]
     parts: Sequence[Part]
     asked: Evidence | None
@@ -175,14 +174,11 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
             if last and question.endswith(_QUESTION_MARKS):
                 start = last.content.rindex(question)
                 asked = Evidence(turn=last.id, start=start, end=start + len(question))
-            said = Utterance(
-                id=turn.id, role="user", speaker=turn.speaker, text=turn.content, at=turn.at
-            )
             spoken = own_sentences(turn.content)
             starts = {sentence.start for sentence in spoken}
             is_number = not spoken and turn.content.strip()[:1].isdigit()
             yield _Told(
-                said=said,
+                said=turn,
                 sentences=spoken,
                 parts=[
                     part
@@ -238,7 +234,7 @@ class _Fact:
 
     @property
     def text(self) -> str:
-        said = self.told.said.text[self.words.start : self.words.end].strip()
+        said = self.told.said.content[self.words.start : self.words.end].strip()
         return f"{self.question} – {said}" if self.question else said
 
 
@@ -254,7 +250,7 @@ def _facts(
         # "No wait, I always mix that up. It's the 17th": open until something is told.
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
-        is_value = names_only_a_value(told.said.text[value.start : value.end], corrects=corrects)
+        is_value = names_only_a_value(told.said.content[value.start : value.end], corrects=corrects)
         kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said, formed)]
         if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
@@ -314,7 +310,7 @@ def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | No
     ]
     before = [it for it in known if it.evidence[0].turn == fact.told.previous]
     earlier = Earlier(here), Earlier(here[-1:]), Earlier(before, fact.told.replies)
-    text = fact.told.said.text[fact.words.start : fact.words.end].strip()
+    text = fact.told.said.content[fact.words.start : fact.words.end].strip()
     # "I had that wrong, it's the 18th": the last words give the value.
     for said in (text, text[preface(fact.words.plain).length :], last_clause(text)):
         for wrong in earlier:

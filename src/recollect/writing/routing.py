@@ -19,7 +19,7 @@ from recollect.domain.write import Claim, Namespace, Route, WritePolicy
 from recollect.errors import ModelError, NotAvailable
 from recollect.language.claims import moods
 from recollect.language.extraction.acts import with_acts
-from recollect.language.extraction.conversation import work_of
+from recollect.language.extraction.message import work_done
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.writing.plain_reader import PlainReader
@@ -109,7 +109,7 @@ class Router:
                 _log.warning("a message was routed by rules, not by the reader: %s", problem)
                 continue
             # An agent's report of its work is routed as well.
-            return found or work_of(turns[1]), by
+            return found or work_done(turns[1]), by
         raise AssertionError("rules are always available")
 
     async def _asked(self, message: str, before: str) -> tuple[Sequence[str], Sequence[str]]:

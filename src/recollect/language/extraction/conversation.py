@@ -9,7 +9,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
 from recollect.language.extraction.message import confirmed_by_user, said_by_user, work_done
-from recollect.language.extraction.utterances import Utterance, readable, sentences
+from recollect.language.extraction.utterances import readable, sentences
 
 _MAX_ACKNOWLEDGEMENT_CHARACTERS: Final = 200
 # Such a turn tells nothing itself.
@@ -23,24 +23,17 @@ def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Clai
 
     System prompts and tool results are material, not statements: they are not read.
     """
-    previous = _last_saying(before)
+    previous = next((it for it in reversed(before) if not _only_acknowledges(it)), None)
     found: dict[tuple[str, str], Claim] = {}
     for turn in turns:
-        said = _utterance(turn)
-        claims = [] if turn.act in _NO_CLAIMS else _claims(said, previous)
-        for claim in claims:
+        for claim in [] if turn.act in _NO_CLAIMS else _claims(turn, previous):
             first = found.setdefault((claim.category, claim.content.casefold()), claim)
             if claim.explicit and not first.explicit:
                 # Said first and confirmed later: the wish to keep it counts.
                 found[claim.category, claim.content.casefold()] = claim
-        if said.role in {"user", "assistant"} and not _only_acknowledges(said):
-            previous = said
+        if turn.role in {"user", "assistant"} and not _only_acknowledges(turn):
+            previous = turn
     return tuple(found.values())
-
-
-def work_of(turn: Turn) -> list[Claim]:
-    """Return what a turn says was done, whoever says it."""
-    return work_done(_utterance(turn))
 
 
 class KeepWish(NamedTuple):
@@ -73,38 +66,20 @@ def asks_to_keep(turn: Turn) -> bool:
 def _says(turn: Turn) -> bool:
     """Return whether a turn is more than "got it", so that "this" may stand for its words."""
     is_said = turn.role in {"user", "assistant"} and turn.act not in _MATERIAL
-    return is_said and not _only_acknowledges(_utterance(turn))
+    return is_said and not _only_acknowledges(turn)
 
 
-def _last_saying(before: Sequence[Turn]) -> Utterance | None:
-    """Return the last turn that says something."""
-    return next(
-        (
-            utterance
-            for utterance in map(_utterance, reversed(before))
-            if not _only_acknowledges(utterance)
-        ),
-        None,
-    )
-
-
-def _only_acknowledges(said: Utterance) -> bool:
+def _only_acknowledges(said: Turn) -> bool:
     """Return whether an assistant's turn is a mere "got it", which refers to what came before."""
-    if said.role != "assistant" or len(said.text) > _MAX_ACKNOWLEDGEMENT_CHARACTERS:
+    if said.role != "assistant" or len(said.content) > _MAX_ACKNOWLEDGEMENT_CHARACTERS:
         return False
-    return all(moods.acknowledges(sentence.plain) for sentence in sentences(readable(said.text)))
+    return all(moods.acknowledges(sentence.plain) for sentence in sentences(readable(said.content)))
 
 
-def _claims(said: Utterance, previous: Utterance | None) -> list[Claim]:
+def _claims(said: Turn, previous: Turn | None) -> list[Claim]:
     if said.role == "assistant":
         return work_done(said)
     if said.role != "user":
         return []
     confirmed = confirmed_by_user(said, previous) if previous else []
     return confirmed or said_by_user(said)
-
-
-def _utterance(turn: Turn) -> Utterance:
-    return Utterance(
-        id=turn.id, role=turn.role, speaker=turn.speaker, text=turn.content, at=turn.at
-    )

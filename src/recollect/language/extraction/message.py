@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
+from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
 from recollect.language.claims.subjects import (
@@ -29,7 +30,6 @@ from recollect.language.extraction.own_words import own_end
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
 from recollect.language.extraction.utterances import (
     Sentence,
-    Utterance,
     clauses,
     preface,
     readable,
@@ -100,13 +100,13 @@ def _order_opening() -> re.Pattern[str]:
 def claim_of(
     category: str,
     clause: Sentence,
-    turn: Utterance,
+    turn: Turn,
     *,
     explicit: bool = False,
     label: Label | None = None,
 ) -> Claim:
     """Return the claim of a clause in this category."""
-    language, words = language_of(clause.plain), turn.text[clause.start : clause.end]
+    language, words = language_of(clause.plain), turn.content[clause.start : clause.end]
     name = _speaker(turn.speaker, turn.role, language)
     is_theirs = turn.role == "user" and category in _ABOUT_SPEAKER
     return Claim(
@@ -122,15 +122,15 @@ def claim_of(
     )
 
 
-def _procedure(found: FoundProcedure, turn: Utterance, *, explicit: bool) -> Claim:
+def _procedure(found: FoundProcedure, turn: Turn, *, explicit: bool) -> Claim:
     """Return the claim of how something is to be done."""
-    plain = turn.text[found.start : found.end]
+    plain = turn.content[found.start : found.end]
     whole = Sentence(start=found.start, end=found.end, plain=plain)
     claim = claim_of("convention", whole, turn, explicit=explicit, label="asks")
     return replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
 
 
-def _to_remember(sentence: Sentence, turn: Utterance) -> Claim:
+def _to_remember(sentence: Sentence, turn: Turn) -> Claim:
     """Return the claim for what the user asked to remember, or says of their own ways."""
     words = lexicon(language_of(sentence.plain), "signals")
     is_personal = words.regex("about_speaker").search(sentence.plain)
@@ -156,10 +156,10 @@ def own_sentences(text: str) -> list[Sentence]:
     ]
 
 
-def said_by_user(turn: Utterance) -> list[Claim]:
+def said_by_user(turn: Turn) -> list[Claim]:
     """Return the claims of a user's message that have a form of their own."""
-    spoken = own_sentences(turn.text)
-    steps = listed(turn.text, readable(turn.text)) if spoken else ()
+    spoken = own_sentences(turn.content)
+    steps = listed(turn.content, readable(turn.content)) if spoken else ()
     found = [_procedure(it, turn, explicit=False) for it in steps if it.start <= spoken[-1].start]
     listing = [(it.evidence[0].start or 0, it.evidence[0].end or 0) for it in found]
     before: Sentence | None = None
@@ -175,9 +175,9 @@ def said_by_user(turn: Utterance) -> list[Claim]:
     return found
 
 
-def _wishes(sentence: Sentence, turn: Utterance) -> Iterator[Claim]:
+def _wishes(sentence: Sentence, turn: Turn) -> Iterator[Claim]:
     stance = moods.stance(sentence.plain)
-    steps = in_sentence(turn.text, sentence.plain, sentence.start)
+    steps = in_sentence(turn.content, sentence.plain, sentence.start)
     if steps and stance in {"told", "supposed"}:
         yield _procedure(steps, turn, explicit=moods.is_wish(sentence.plain))
         return
@@ -194,13 +194,13 @@ def _wishes(sentence: Sentence, turn: Utterance) -> Iterator[Claim]:
             yield replace(_to_remember(clause, turn), corrects=corrects)
 
 
-def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
+def confirmed_by_user(turn: Turn, proposal: Turn) -> list[Claim]:
     """Return what an assistant proposed and the user's short answer accepted or asked to keep."""
-    said = sentences(readable(turn.text))
+    said = sentences(readable(turn.content))
     if not 0 < len(said) <= _MAX_ANSWER_SENTENCES:
         return []
     answer = Evidence(turn=turn.id, start=said[0].start, end=said[-1].end)
-    offered = sentences(readable(proposal.text))
+    offered = sentences(readable(proposal.content))
     if all(moods.keeps_what_was_said(sentence.plain) for sentence in said):
         kept = last_told(offered)
         claims = [] if kept is None else [_to_keep(kept, proposal)]
@@ -223,13 +223,13 @@ def confirmed_by_user(turn: Utterance, proposal: Utterance) -> list[Claim]:
     ]
 
 
-def _to_keep(sentence: Sentence, said: Utterance) -> Claim:
+def _to_keep(sentence: Sentence, said: Turn) -> Claim:
     """Return the claim for a sentence that the user asked to keep, whoever said it."""
     claim = _to_remember(sentence, said)
     if said.role != "assistant":
         return claim
     language = language_of(sentence.plain)
-    words = said.text[sentence.start : sentence.end].strip(_EDGE)
+    words = said.content[sentence.start : sentence.end].strip(_EDGE)
     retold = addressed_in_chinese if language == "zh" else addressed_in_english
     told = retold(words, _speaker("", "user", language))
     return claim if told == words else replace(claim, content=told)
@@ -261,11 +261,11 @@ _ARTIFACT: Final = re.compile(
 _TRAILING: Final = ".,;:!?)"
 
 
-def work_done(turn: Utterance) -> list[Claim]:
+def work_done(turn: Turn) -> list[Claim]:
     """Return what a message says was done, made or found out; advice is not a claim."""
     found: list[Claim] = []
-    for sentence in sentences(readable(turn.text)):
-        words = turn.text[sentence.start : sentence.end].strip()
+    for sentence in sentences(readable(turn.content)):
+        words = turn.content[sentence.start : sentence.end].strip()
         made = tuple(dict.fromkeys(it[0].rstrip(_TRAILING) for it in _ARTIFACT.finditer(words)))
         if moods.asks(sentence.plain) or not (category := _effect(sentence.plain, turn, made)):
             continue
@@ -275,7 +275,7 @@ def work_done(turn: Utterance) -> list[Claim]:
     return found
 
 
-def _effect(plain: str, turn: Utterance, made: Sequence[str]) -> str:
+def _effect(plain: str, turn: Turn, made: Sequence[str]) -> str:
     words = lexicon(language_of(plain), "outcomes")
     # A query that an assistant shows may be advice.
     is_run = turn.role != "assistant" and words.signs("queries").find(plain)
