@@ -187,11 +187,11 @@ def _use_everything() -> None:
 async def _use_memory() -> None:
     """Say, ask and forget something, so that what is compiled late is compiled."""
     from recollect import Memory
-    from recollect.language.claims import subjects
+    from recollect.language.claims.subjects import is_named
     from recollect.language.privacy.personal_data import redact
 
     # As the names of a user are looked for.
-    subjects._any_of(["Ann Lee", "Bo"], r"(?<![\w-])(?:{})(?![\w-])")
+    is_named("Bo met Ann Lee", ["Ann Lee", "Bo"])
 
     with tempfile.TemporaryDirectory() as folder:
         async with Memory.open(Path(folder) / "memory.db") as memory:

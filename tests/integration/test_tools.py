@@ -418,7 +418,7 @@ async def test_a_models_summary_is_taken_when_its_numbers_and_names_are_there(
 )
 async def test_a_message_is_routed(tools: Toolbox, message: str, policy: str, expected: Any):
     answer = await told(tools, "memory_route", message=message, policy=policy)
-    assert answer.keys() == {"should_read", "should_write", "namespaces", "reason"}
+    assert answer.keys() == {"should_read", "should_write", "namespaces", "reason", "by"}
     reads, writes, namespaces = expected
     assert (answer["should_read"], answer["should_write"]) == (reads, writes)
     assert namespaces is None or answer["namespaces"] == namespaces
@@ -693,7 +693,7 @@ async def test_what_a_result_shows_is_in_the_audit_and_can_be_asked_again(
     assert [(item.id, item.fate) for item in replay.items] == [(it, "same")]
 
 
-@pytest.mark.parametrize("said", ["I prefer green tea", "我喜欢喝绿茶"])
+@pytest.mark.parametrize("said", ["I prefer green tea", "我偏好绿茶"])
 async def test_what_a_memory_tool_gave_is_neither_archived_nor_extracted_again(
     ann: Memory, tools: Toolbox, said: str
 ):

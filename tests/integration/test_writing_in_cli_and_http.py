@@ -132,6 +132,7 @@ def test_a_message_is_routed(cli: CommandLine):
 
     assert "write: yes" in told
     assert "namespaces: user-profile" in told
+    assert "by: rules" in told
     assert not cli("route", "以后都用法语", "--policy", "off", "--json").json["should_write"]
 
 

@@ -14,12 +14,11 @@ from recollect import Memory
 from recollect.domain.record import Status
 from recollect.domain.relation import Strategy
 from recollect.errors import ModelError
-from recollect.language.intent import route
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.ports.judge import Statement
 from recollect.recall.intent_model import IntentModel
 from recollect.settings import Settings
-from recollect.writing.intake import Router
+from recollect.writing.routing import Router
 from recollect.writing.strategy import Merged, Merger
 from tests.fakes import FakeJudge
 
@@ -61,8 +60,8 @@ async def test_what_rules_are_sure_of_is_not_asked():
 
 
 async def test_a_model_is_asked_about_what_rules_would_write():
-    message = "周报发我"
-    assert route(message).should_write
+    message = "我喜欢喝茶"
+    assert (await Router().route(message)).should_write
     form = {"should_read": False, "should_write": False, "namespaces": []}
     model = ScriptedModel([form])
     routed = await Router(model).route(message)
@@ -99,7 +98,7 @@ async def test_a_router_that_fails_falls_back_to_rules_and_says_so(replies: list
 
     routed = await Router(ScriptedModel(replies, seconds=0.1)).route(message)
 
-    assert routed == replace(route(message), degraded=code)
+    assert routed == replace(await Router().route(message), degraded=code)
 
 
 async def test_a_namespace_that_does_not_exist_is_shown_to_the_model_once():

@@ -95,12 +95,12 @@ async def test_a_correction_of_the_reply_is_none_of_what_was_told(
         (
             "I use Notion for my notes.",
             "I've replaced Notion with Obsidian and migrated the notes.",
-            "I replaced Notion with Obsidian yesterday.",
+            "I use Obsidian for my notes now.",
         ),
         (
             "我用Notion做笔记。",
             "我已经把Notion替换成了Obsidian。",
-            "我昨天把Notion换成了Obsidian。",
+            "我现在用Obsidian做笔记。",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from recollect import Memory
 from recollect.domain.audit import INJECT
 from recollect.domain.turn import Turn
 from recollect.errors import Closed
-from recollect.language.extraction.conversation import RuleExtractor
+from recollect.writing.reader_extraction import ReaderExtractor
 from tests.database_servers import ask
 from tests.fakes import FakeEmbedder
 
@@ -108,15 +108,15 @@ async def test_what_is_being_read_while_it_is_forgotten_is_not_kept(
     memory: Memory, elsewhere: Memory, database_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     reading, forgotten = asyncio.Event(), asyncio.Event()
-    extract = RuleExtractor.extract
+    extract = ReaderExtractor.extract
 
-    async def slowly(self: RuleExtractor, turns: Sequence[Turn], *, before: Sequence[Turn] = ()):
+    async def slowly(self: ReaderExtractor, turns: Sequence[Turn], *, before: Sequence[Turn] = ()):
         found = await extract(self, turns, before=before)
         reading.set()
         await forgotten.wait()
         return found
 
-    monkeypatch.setattr(RuleExtractor, "extract", slowly)
+    monkeypatch.setattr(ReaderExtractor, "extract", slowly)
     ann = elsewhere.scope(user=ANN)
     said = f"I prefer {SECRETS[0]} tea. 我喜欢用{SECRETS[1]}喝茶。"
     await ann.observe([{"role": "user", "content": said}], session="s")

@@ -89,3 +89,38 @@ def test_the_share_of_what_is_kept_can_be_measured(
     told = CommandLine(capfdbinary)("bench", "extract", str(file), "--json").json
 
     assert (told["items"], told["recall"], told["precision"]) == (1, 1.0, 1.0)
+
+
+def test_how_often_messages_are_routed_right_can_be_measured(
+    capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+):
+    lines = [
+        {"before": "", "text": "I'm allergic to walnuts.", "reads": False, "writes": True},
+        {"before": "", "text": "What's my landlord called?", "reads": True, "writes": False},
+        {"turns": [{"role": "user", "content": "我对花生过敏。"}], "keep": [{"turn": 0}]},
+    ]
+    file = tmp_path / "messages.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+
+    told = CommandLine(capfdbinary)("bench", "route", str(file), "--json").json
+
+    right = {"messages": 2, "accuracy": 1.0, "wrong_yes": 0, "wrong_no": 0}
+    assert told["en"] == {"reads": right, "writes": right}
+    assert told["zh"]["writes"]["accuracy"] == 1.0
+    assert told["zh"]["reads"]["messages"] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "wish", "fact"),
+    [
+        ("From now on use metric units, and I moved to Porto last week.", "metric", "Porto"),
+        ("以后都用中文回答我，另外我女儿叫小满。", "中文", "小满"),
+    ],
+)
+async def test_a_fact_told_beside_a_wish_is_a_record_of_its_own(
+    judged: Memory, said: str, wish: str, fact: str
+):
+    records = await _told(judged, said)
+    assert len(records) == 2
+    assert any(wish in record and fact not in record for record in records)
+    assert any(fact in record and wish not in record for record in records)

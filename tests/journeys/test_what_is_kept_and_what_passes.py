@@ -7,7 +7,6 @@ import pytest
 from recollect import Memory
 from recollect.domain.record import Tier
 from recollect.errors import InvalidInput
-from recollect.language.claims.subjects import Names, Subject, normalised, subject_of
 from tests.conftest import TurnedClock
 
 
@@ -94,25 +93,3 @@ async def test_names_are_forgotten_with_what_told_them(memory: Memory):
     record = await ann.set_user_names(["Ann"])
     await ann.forget(record.id)
     assert await ann.user_names() == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("text", "told", "subject"),
-    [
-        ("Ann lives in Berlin", "User lives in Berlin", Subject(who="user")),
-        ("I live in Berlin", "User lives in Berlin", Subject(who="user")),
-        ("The user lives in Berlin", "User lives in Berlin", Subject(who="user")),
-        ("我住在柏林", "用户住在柏林", Subject(who="user")),
-        ("李安住在柏林", "用户住在柏林", Subject(who="user")),
-        ("My sister is in Bonn", "User's sister is in Bonn", Subject(who="user", of="sister")),
-        ("Ann's cat is called Pixel", "User's cat is called Pixel", Subject(who="user", of="cat")),
-        ("我妈住在漳州", "用户的妈住在漳州", Subject(who="user", of="mother")),
-        ("Jonas lives in Bonn", "Jonas lives in Bonn", Subject(who="jonas")),
-        ("Annette lives in Bonn", "Annette lives in Bonn", Subject(who="annette")),
-        ("The deadline is 30 April", "The deadline is 30 April", Subject()),
-    ],
-)  # fmt: skip
-def test_the_user_is_one_subject_however_they_are_named(text: str, told: str, subject: Subject):
-    names = Names(["Ann", "李安"])
-    assert normalised(text, names) == told
-    assert subject_of(text, names) == subject

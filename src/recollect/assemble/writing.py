@@ -28,15 +28,16 @@ from recollect.writing.candidates import Candidates, Indexes
 from recollect.writing.extraction import Extraction
 from recollect.writing.facets import Facets
 from recollect.writing.forget_wishes import ForgetWishes
-from recollect.writing.intake import Intake, Router
+from recollect.writing.intake import Intake
 from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.keep_wishes import KeepWishes
-from recollect.writing.learned_extraction import LearnedExtractor
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
+from recollect.writing.reader_extraction import ReaderExtractor
 from recollect.writing.redaction import Redactor
+from recollect.writing.routing import Router
 from recollect.writing.saver import Saver
 from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
 from recollect.writing.strategy import Merger
@@ -67,7 +68,8 @@ def writing_of(
     policy = policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
     extract = models.of("extract") if writing.extract == "auto" else None
-    router = Router(classify)
+    reader = _reader(settings, facets)
+    router = Router(classify, reader if writing.route == "auto" else None)
     candidates = Candidates(store, indexes, each=writing.candidates)
     merger = Merger(models.of("summarise"), judge)
     pipeline = WritePipeline(
@@ -83,7 +85,7 @@ def writing_of(
         reconciles=writing.reconcile,
         meter=meter,
     )
-    extractor = None if extract is None else ModelExtractor(extract)
+    extractor = None if extract is None else ModelExtractor(extract, reader and reader.reader)
     rereading = RereadQueue(store, SqlJobs(database, clock), pipeline, clock)
     return WritingParts(
         pipeline=pipeline,
@@ -97,7 +99,7 @@ def writing_of(
             forgetting,
             keeping,
             judging=judging,
-            reader=_reader(settings, facets),
+            reader=reader,
         ),
         candidates=candidates,
         judge=judge,
@@ -112,14 +114,14 @@ def writing_of(
     )
 
 
-def _reader(settings: Settings, facets: FacetReader | None) -> LearnedExtractor | None:
+def _reader(settings: Settings, facets: FacetReader | None) -> ReaderExtractor | None:
     """Return the extractor with the local reader; None where no model is wanted or there."""
     if settings.writing.extract == "rules" or settings.embedder.model == "none":
         return None
     from recollect.models.local_model import open_reader
 
     reader = open_reader(settings.embedding.folder)
-    return None if reader is None else LearnedExtractor(reader, facets)
+    return None if reader is None else ReaderExtractor(reader, facets)
 
 
 def reading_handlers(

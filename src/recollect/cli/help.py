@@ -80,6 +80,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "bench chunks": "--data ./sets",
     "bench judge": "pairs.jsonl",
     "bench extract": "talks.jsonl",
+    "bench route": "messages.jsonl",
     "bench speed": "--records 10000",
     "models use": "local",
     "models list": "",

@@ -457,8 +457,10 @@ class RemoteMemory(Memory):
     async def trace(self, write_id: str) -> Trace:
         return decoded(Trace, await self._ask("GET", at("writes", write_id)))
 
-    async def route(self, message: str, *, policy: WritePolicy | None = None) -> Route:
-        body = {"message": message, "policy": policy}
+    async def route(
+        self, message: str, *, policy: WritePolicy | None = None, context: str = ""
+    ) -> Route:
+        body = {"message": message, "policy": policy, "context": context}
         return decoded(Route, await self._ask("POST", at("route"), body=body))
 
     async def forget(

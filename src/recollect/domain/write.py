@@ -138,6 +138,8 @@ class Route:
     reason: str
     degraded: str = ""
     """Why the configured model did not decide."""
+    by: str = "rules"
+    """Who decided: `reader` (the local model), `rules`, or the name of a language model."""
 
 
 # --- Modes of redaction of personal data and secrets in texts to store ----------------------------

@@ -184,5 +184,18 @@ def as_extraction_table(result: Mapping[str, Any]) -> Table:
     return table
 
 
+def as_route_table(result: Mapping[str, Any]) -> Table:
+    """Return a table with the figures of routing, by language and flag."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    figures = ("messages", "accuracy", "wrong_yes", "wrong_no")
+    for figure in figures:
+        table.add_column(figure.replace("_", " "), justify="right")
+    for language, flags in result.items():
+        for flag, values in flags.items():
+            table.add_row(f"{language} {flag}", *(str(values[figure]) for figure in figures))
+    return table
+
+
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}

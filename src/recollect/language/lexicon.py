@@ -124,7 +124,9 @@ class Lexicon:
             return rf"\b{self.either(self._data['at_words'][name])}"
         if name in self._data.get("letters", {}):
             return self.letters(name)
-        return f"(?:{'|'.join(map(re.escape, entries(self._data['words'][name])))})"
+        # Chinese words have no borders, so that the longest must be tried first.
+        words = sorted(entries(self._data["words"][name]), key=len, reverse=True)
+        return f"(?:{'|'.join(map(re.escape, words))})"
 
 
 def entries(words: str | Sequence[str]) -> Sequence[str]:

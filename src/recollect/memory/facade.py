@@ -312,7 +312,7 @@ class Memory:
 
     async def user_names(self) -> frozenset[str]:
         """Return the names of the user of this scope, in lower case."""
-        return (await self._parts.writing.names.of(self._caller.scope)).all
+        return await self._parts.writing.names.of(self._caller.scope)
 
     async def set_user_names(self, names: Iterable[str]) -> Record:
         """Set the names of the user of this scope, replacing those set before.
@@ -326,9 +326,14 @@ class Memory:
         """Return what each step of a write decided, and why."""
         return await self._parts.writing.trace(self._caller, write_id)
 
-    async def route(self, message: str, *, policy: WritePolicy | None = None) -> Route:
-        """Decide whether a message needs memory to be answered and whether to remember it."""
-        return await self._parts.writing.route(self._caller, message, policy)
+    async def route(
+        self, message: str, *, policy: WritePolicy | None = None, context: str = ""
+    ) -> Route:
+        """Decide whether a message needs memory to be answered and whether to remember it.
+
+        `context` is what the assistant said before it.
+        """
+        return await self._parts.writing.route(self._caller, message, policy, before=context)
 
     async def observe(
         self,

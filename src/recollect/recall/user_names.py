@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from recollect.domain.filters import Filter
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
-from recollect.language.claims.subjects import Names, introduced_names, names_of_id
+from recollect.language.claims.subjects import introduced_names, names_of_id
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
@@ -30,9 +30,9 @@ class UserNames:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._known: dict[Scope, tuple[tuple[int, ...], Names]] = {}
+        self._known: dict[Scope, tuple[tuple[int, ...], frozenset[str]]] = {}
 
-    async def of(self, scope: Scope) -> Names:
+    async def of(self, scope: Scope) -> frozenset[str]:
         """Return the names of the scope's user; none if the scope has no user."""
         scopes = list(dict.fromkeys((scope, scope.of_user)))
         versions = await self._store.versions(scopes)
@@ -43,7 +43,8 @@ class UserNames:
             scopes, _WHERE, now=self._clock.now(), limit=_MAX_RECORDS
         )
         told = (name for record in records for name in names_told(record))
-        names = Names([*names_of_id(scope.user), *told])
+        every = (" ".join(name.split()).casefold() for name in (*names_of_id(scope.user), *told))
+        names = frozenset(filter(None, every))
         if len(self._known) >= _MAX_CACHED_SCOPES:
             self._known.clear()
         self._known[scope] = (versions, names)

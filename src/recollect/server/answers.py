@@ -441,6 +441,7 @@ class Route(Answer):
     namespaces: list[Namespace]
     reason: str
     degraded: str = Field(description="why a configured model did not judge it; else empty")
+    by: str = Field(description="who decided: reader (the local model), rules, or a model's name")
 
 
 class Conflict(Answer):

@@ -199,7 +199,8 @@ class WritingSettings(Section):
         description="what of a conversation becomes memory; agents may differ",
     )
     route: Literal["auto", "rules"] = Field(
-        default="auto", description="auto = also ask the classify model, if there is one"
+        default="auto",
+        description="auto = the classify model, if there is one, and the local reader, then rules",
     )
     redact: RedactMode = Field(
         default="off", description="personal data and secrets: keep, mask, or do not store"

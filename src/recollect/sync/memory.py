@@ -313,9 +313,12 @@ class Memory:
         """Return what each step of a write decided, and why."""
         return self._loop.run(lambda: self._memory.trace(write_id))
 
-    def route(self, message: str, *, policy: WritePolicy | None = None) -> Route:
-        """Decide whether a message needs memory to be answered and whether to remember it."""
-        return self._loop.run(lambda: self._memory.route(message, policy=policy))
+    def route(self, message: str, *, policy: WritePolicy | None = None, context: str = "") -> Route:
+        """Decide whether a message needs memory to be answered and whether to remember it.
+
+        `context` is what the assistant said before it.
+        """
+        return self._loop.run(lambda: self._memory.route(message, policy=policy, context=context))
 
     def observe(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypedDict
 
@@ -25,7 +24,6 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.domain.views import Json
 from recollect.errors import ModelError, NotFound
-from recollect.language.intent import route as by_rules
 from recollect.language.sentences import PASSAGE_SIZE, sentences
 from recollect.language.summary import (
     Rarity,
@@ -146,21 +144,15 @@ def _cited(passage: Passage) -> Json:
 async def route(context: ToolContext, asked: RouteMessage) -> Json:
     """Return whether to recall memory for a message, and whether and where to store it."""
     policy = None if asked.policy == "default" else asked.policy
-    judged = await context.parts.writing.route(context.caller, asked.message, policy)
-    if asked.context and not judged.should_read:
-        # A short reply needs the same memory as the question before it, but is stored by itself.
-        together = by_rules(f"{asked.context}\n{asked.message}", policy="off")
-        judged = replace(
-            judged,
-            should_read=together.should_read,
-            namespaces=judged.namespaces or together.namespaces,
-            reason=judged.reason or together.reason,
-        )
+    judged = await context.parts.writing.route(
+        context.caller, asked.message, policy, before=asked.context or ""
+    )
     return {
         "should_read": judged.should_read,
         "should_write": judged.should_write,
         "namespaces": list(judged.namespaces),
         "reason": judged.reason,
+        "by": judged.by,
         **({"degraded": judged.degraded} if judged.degraded else {}),
     }
 

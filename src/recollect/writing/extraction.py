@@ -19,11 +19,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
-from recollect.language.extraction.conversation import (
-    Extractor,
-    RuleExtractor,
-    asks_to_keep,
-)
+from recollect.language.extraction.conversation import asks_to_keep
 from recollect.ports.runtime import give_way
 from recollect.ports.store import Store, Writes
 from recollect.writing.forget_wishes import ForgetWishes, holds_forget_wish
@@ -31,6 +27,8 @@ from recollect.writing.intake import Extracted
 from recollect.writing.jobs import RereadQueue, is_outage
 from recollect.writing.keep_wishes import KeepWishes, Kept
 from recollect.writing.pipeline import WritePipeline
+from recollect.writing.plain_reader import PlainReader
+from recollect.writing.reader_extraction import Extractor, ReaderExtractor
 from recollect.writing.schedule import Judging, session_of
 
 _log: Final = logging.getLogger(__name__)
@@ -71,7 +69,7 @@ class Extraction:
         self._forgetting = forgetting
         self._keeping = keeping
         self._reader = reader
-        self._rules = RuleExtractor()
+        self._rules = ReaderExtractor(PlainReader())
         # Makes the jobs that relate the new turns to what is known.
         self._judging = judging
 

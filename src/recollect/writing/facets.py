@@ -71,11 +71,11 @@ def with_facet(record: Record, guess: FacetGuess) -> Record:
 
 def _about(record: Record, guess: FacetGuess) -> str:
     """Return whom a record is about; one that names the user may be about the user."""
-    from recollect.language.claims.subjects import Names, names_of_id
+    from recollect.language.claims.subjects import is_named, names_of_id
 
-    names = Names(names_of_id(record.scope.user))
-    is_named = names.replaced(record.content) != record.content
-    return "" if is_named and guess.about == "other" else guess.about
+    if guess.about == "other" and is_named(record.content, names_of_id(record.scope.user)):
+        return ""
+    return guess.about
 
 
 def vector_of(owner: OwnerUnits | None) -> Vector | None:

@@ -24,7 +24,6 @@ from recollect.domain.turn import Act, Turn
 from recollect.domain.write import LostReading
 from recollect.errors import ModelError, StaleVersion
 from recollect.language.extraction.acts import with_acts
-from recollect.language.extraction.conversation import Extractor
 from recollect.language.units import record_units, turn_units
 from recollect.ports.facets import FacetReader
 from recollect.ports.jobs import Jobs
@@ -38,6 +37,7 @@ from recollect.writing.intake import Extracted
 from recollect.writing.judges import JudgeChain
 from recollect.writing.outcome import statement_of
 from recollect.writing.pipeline import WritePipeline
+from recollect.writing.reader_extraction import Extractor
 from recollect.writing.schedule import is_judged, judged_of, place_of, session_of
 
 _MAX_ATTEMPTS: Final = 5

@@ -16,12 +16,17 @@ from recollect.domain.fields import MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Evidence, Kind, Procedure
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Topic
+from recollect.errors import NotAvailable
 from recollect.language.claims import moods
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.forgetting import asks_to_forget
+from recollect.language.extraction.parts import Part
 from recollect.language.extraction.utterances import clauses, readable, sentences, without_memory
 from recollect.language.summary import tongue_of
 from recollect.ports.language_model import LanguageModel, Prompt
+from recollect.ports.reader import PartReader, Stance
+from recollect.writing.plain_reader import PlainReader
+from recollect.writing.reader_extraction import TOLD, stances
 
 if TYPE_CHECKING:
     from recollect.writing.forms import (
@@ -72,8 +77,9 @@ _ROLE: Final = {
 class ModelExtractor:
     """An extractor with a model; any failure raises a `ModelError`."""
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, reader: PartReader | None = None) -> None:
         self._model = model
+        self._reader = reader or PlainReader()
 
     async def extract(
         self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
@@ -85,12 +91,25 @@ class ModelExtractor:
             for claim in await self._claims(group, explained):
                 found.setdefault((claim.category, claim.content.casefold()), claim)
             explained = [*explained, *group][-len(before) or None :]
-        claims = [*found.values()][:_MAX_CLAIMS]
+        claims = (await self._told([*found.values()], turns))[:_MAX_CLAIMS]
         wishes = [claim for claim in extract(turns, before=before) if claim.explicit]
         return (
             *claims,
             *(wish for wish in wishes if not any(_overlap(wish, one) for one in claims)),
         )
+
+    async def _told(self, claims: Sequence[Claim], turns: Sequence[Turn]) -> Sequence[Claim]:
+        """Return the claims, without those whose words a reader does not take for told."""
+        sources = {it.evidence[0].turn for it in claims if it.evidence and not it.explicit}
+        try:
+            meant = {
+                turn.id: await stances(self._reader, turn.content)
+                for turn in turns
+                if turn.id in sources and turn.role == "user"
+            }
+        except NotAvailable:
+            return claims
+        return [it for it in claims if it.explicit or _is_told(it, meant)]
 
     async def _claims(self, turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[Claim]:
         shown = dict(enumerate([*before, *turns], start=1))
@@ -154,7 +173,7 @@ def _claim(
     span: tuple[int, int] | None,
 ) -> Claim | None:
     kind, category, content, title, details = _parts(found)
-    if not content or (turn is not None and not _may_say(turn, span, category)):
+    if not content or (turn is not None and not _may_say(turn, category)):
         return None
     explicit = turn is not None and span is not None and _is_wished(turn, span)
     evidence = Evidence(turn=turn.id, start=span[0], end=span[1]) if turn and span else None
@@ -229,7 +248,22 @@ def _lines(texts: Sequence[str], limit: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
-def _may_say(turn: Turn, span: tuple[int, int] | None, category: str) -> bool:
+def _is_told(claim: Claim, meant: Mapping[str, Sequence[tuple[Part, Stance]]]) -> bool:
+    """Return whether some of the words of a claim tell it, or ask to work that way."""
+    said = claim.evidence[0] if claim.evidence else None
+    if said is None or said.turn not in meant:
+        return True
+    start, end = said.start or 0, said.end or 0
+    around = {
+        stance
+        for part, stance in meant[said.turn]
+        if part.clause.start < end and start < part.clause.end
+    }
+    asks = claim.category in _REQUEST_CATEGORIES and "requested" in around
+    return not around or asks or bool(around & TOLD)
+
+
+def _may_say(turn: Turn, category: str) -> bool:
     """Return whether the words of a turn can be the source of such a claim.
 
     Only statements can be facts; a request only tells how to work. Words that the user does not
@@ -242,14 +276,7 @@ def _may_say(turn: Turn, span: tuple[int, int] | None, category: str) -> bool:
     if turn.act == "request" and category not in _REQUEST_CATEGORIES:
         return False
     spoken = sentences(readable(turn.content))
-    if any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken):
-        return False
-    around = [
-        sentence.plain
-        for sentence in spoken
-        if span and sentence.start < span[1] and span[0] < sentence.end
-    ]
-    return not around or any(moods.stance(words) != "supposed" for words in around)
+    return not any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken)
 
 
 def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:

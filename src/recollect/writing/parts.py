@@ -13,11 +13,11 @@ from recollect.ports.store import Writes
 from recollect.recall.user_names import UserNames
 from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
-from recollect.writing.intake import Router
 from recollect.writing.jobs import BackgroundJudge
 from recollect.writing.judges import JudgeChain
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
+from recollect.writing.routing import Router
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
@@ -50,10 +50,13 @@ class WritingParts:
             )
         return found
 
-    async def route(self, caller: Caller, message: str, policy: WritePolicy | None) -> Route:
-        """Route a message; by default under the caller's own policy."""
+    async def route(
+        self, caller: Caller, message: str, policy: WritePolicy | None, *, before: str = ""
+    ) -> Route:
+        """Route a message that follows `before`; by default under the caller's own policy."""
         if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"message must be text, not {type(message).__name__}", code="wrong_type"
             )
-        return await self.router.route(message, self.policy(caller) if policy is None else policy)
+        allowed = self.policy(caller) if policy is None else policy
+        return await self.router.route(message, allowed, before=before)

@@ -39,7 +39,7 @@ def benchmarks() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for command in (recall, chunks, judge, extract, speed):
+    for command in (recall, chunks, judge, extract, route, speed):
         example = example_of(f"bench {command.__name__}")
         group.command(cls=PlainCommand, epilog=example)(command)
     return group
@@ -168,6 +168,36 @@ def extract(
         typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
     else:
         Console().print(as_extraction_table(result.as_json()))
+
+
+def route(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled messages.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many messages.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how often it is right whether a message needs memory, and whether to keep it.
+
+    A line of FILE (JSON) is a message (before, text, reads, writes), or a talk as for extract, with
+    the numbers of the turns that need memory (reads).
+    """
+    from recollect.evaluation.metrics import as_route_table
+    from recollect.evaluation.routes import measure_routes, read_messages
+    from recollect.settings import Settings
+
+    messages = read_messages(file)[:limit]
+    with _progress() as progress:
+        routing = progress.add_task("messages", total=len(messages))
+        result = asyncio.run(
+            measure_routes(
+                messages, Settings.load(), done=lambda count: progress.advance(routing, count)
+            )
+        )
+    if as_json:
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    else:
+        Console().print(as_route_table(result))
 
 
 def speed(

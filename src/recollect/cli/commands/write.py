@@ -83,9 +83,12 @@ async def route(
         WritePolicy | None,
         typer.Option(help="auto, explicit or off; default: from the settings."),
     ] = None,
+    said_before: Annotated[
+        str, typer.Option("--context", help="What the assistant said before it.")
+    ] = "",
 ) -> Answer:
     """Decide whether a message needs memory to be answered and whether to remember it."""
-    found = await memory.route(text, policy=policy)
+    found = await memory.route(text, policy=policy, context=said_before)
     return Answer(found, lambda console: _tell_route(console, found))
 
 
@@ -120,6 +123,7 @@ def _tell_route(console: Console, found: Route) -> None:
     show.line(console, f"namespaces: {', '.join(found.namespaces) or '-'}")
     if found.reason:
         show.line(console, f"reason: {found.reason}")
+    show.line(console, f"by: {found.by}")
 
 
 async def names(

@@ -1,20 +1,18 @@
-"""The subject of a statement.
+"""Persons in statements: "I" retold as a name, the names of a user, and topics about people.
 
-In the scope of a user "Ann …", "User …", "I …" and 我 are one subject, if Ann is one of the user's
-names; "My sister …" is somebody else. Names are known from the id of the scope, from what the user
-says ("my name is …", 我叫…), or are set; `recall.user_names` keeps them.
+Names are known from the id of the scope, from what the user says ("my name is …", 我叫…), or are
+set; `recall.user_names` keeps them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from recollect.domain.write import Topic
-from recollect.language.characters import HAN, fold
+from recollect.language.characters import HAN
 from recollect.language.claims.moods import plain
 from recollect.language.lexicon import LANGUAGES, bilingual, lexicon
 
@@ -119,16 +117,10 @@ def _english_first_person() -> re.Pattern[str]:
     return re.compile(rf"\b{pattern}\b", re.IGNORECASE)
 
 
-# --- The subject of a statement -------------------------------------------------------------------
-
-USER: Final = "user"
-_IN_ENGLISH: Final = "User"
-_IN_CHINESE: Final = "用户"
+# --- The names of a user --------------------------------------------------------------------------
 
 _HAN: Final = re.compile(f"[{HAN}]")
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_CHINESE_STOP: Final = re.compile(r"[，,。；;！!？?\s]")
-_MAX_WORDS: Final = 4
 _NAME: Final = r"[^\W\d_a-z][^\W\d_]*(?:[ -][^\W\d_a-z][^\W\d_]*){0,2}"
 _INTRODUCED: Final = re.compile(
     r"\b(?:[Mm]y|[Uu]ser['\u2019]s) (?:(?:first|full|last|real) )?name(?:['\u2019]s| is| was)"
@@ -146,57 +138,22 @@ _CHINESE_INTRODUCED: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """The person or thing a statement is about: somebody, or something `of` theirs.
-
-    `who` is `USER`, another's name in lower case, or empty where the form does not tell. `of` is a
-    word such as "sister" (the same in every language) or "blood type".
-    """
-
-    who: str = ""
-    of: str = ""
-
-    @property
-    def is_user(self) -> bool:
-        """Whether it is the user in person, not something of theirs."""
-        return self.who == USER and not self.of
-
-
-class Names:
-    """The names of a user."""
-
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        self.all = frozenset(filter(None, (_key(name) for name in names)))
-        latin = [name for name in self.all if not _HAN.search(name)]
-        chinese = [name for name in self.all if _HAN.search(name)]
-        self._latin = _any_of(latin, r"(?<![\w-])(?:{})(?![\w-])")
-        self._chinese = _any_of(chinese, "(?:{})")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Names) and self.all == other.all
-
-    def __hash__(self) -> int:
-        return hash(self.all)
-
-    def replaced(self, text: str) -> str:
-        """Return the text with the user's names replaced by "User" or 用户."""
-        name = _IN_CHINESE if _HAN.search(text) else _IN_ENGLISH
-        for pattern in (self._chinese, self._latin):
-            if pattern is not None:
-                # A common word ("rose") is a name only where it is written as one.
-                text = pattern.sub(
-                    lambda match: name if _is_written_as_name(match[0]) else match[0], text
-                )
-        return text
+def is_named(text: str, names: Iterable[str]) -> bool:
+    """Return whether a text has one of the names; a common word only where written as one."""
+    for name in names:
+        edge = ("", "") if _HAN.search(name) else (r"(?<![\w-])", r"(?![\w-])")
+        found = re.finditer(edge[0] + re.escape(name) + edge[1], text, re.IGNORECASE)
+        if any(match[0][0].isupper() or _HAN.search(match[0]) for match in found):
+            return True
+    return False
 
 
 def names_of_id(user: str | None) -> tuple[str, ...]:
     """Return the names in a user id: `ann`, `ann.lee`, `ann@example.org`, 王芳."""
-    words = _words()
+    no_names = lexicon("en", "subjects").words("no_names")
     parts = re.split(r"[\W_]+", (user or "").partition("@")[0].strip())
     parts = [part for part in parts if part]
-    if not parts or any(not part.isalpha() or part.lower() in words.no_names for part in parts):
+    if not parts or any(not part.isalpha() or part.lower() in no_names for part in parts):
         return ()
     if all(_HAN.search(part) for part in parts):
         return tuple(parts)
@@ -218,133 +175,6 @@ def introduced_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def normalised(text: str, names: Names) -> str:
-    """Return the text with the user called "User" or 用户, whoever speaks."""
-    text = names.replaced(text)
-    if _HAN.search(text):
-        return named_in_chinese(text, _IN_CHINESE)
-    return named_in_english(re.sub(r"^[Tt]he user\b", _IN_ENGLISH, text), _IN_ENGLISH)
-
-
-def subject_of(text: str, names: Names) -> Subject:
-    """Return the subject of a statement, as far as its beginning shows it."""
-    plain = normalised(text, names).strip()
-    return _chinese_subject(plain) if _HAN.search(plain) else _english_subject(plain)
-
-
-# --- English -------------------------------------------------------------------------------------
-
-
-def _english_subject(text: str) -> Subject:
-    words = _words()
-    found = [match[0].replace("\u2019", "'") for match in _WORD.finditer(text)]
-    if not found:
-        return Subject()
-    first, rest = found[0], [word.lower() for word in found[1:]]
-    owner, has_of = first.removesuffix("'s"), first.endswith("'s")
-    if has_of and rest and rest[0] in words.verbs | {"a", "an", "the", "not", "now"}:
-        has_of = False  # "Ann's a translator"
-    if owner.lower() == USER:
-        return Subject(who=USER, of=_thing(rest) if has_of else "")
-    if not owner[0].isupper() or owner.lower() in words.common:
-        return Subject()
-    return Subject(who=owner.lower(), of=_thing(rest) if has_of else "")
-
-
-def _thing(words: list[str]) -> str:
-    """Return the possession: a relative by one common word, anything else by its own words."""
-    known = _words()
-    thing: list[str] = []
-    for word in words[:_MAX_WORDS]:
-        if relative := known.kin.get(word.removesuffix("'s")):
-            return relative
-        if word in known.verbs:
-            break
-        thing.append(word.removesuffix("'s"))
-        if word.endswith("'s"):
-            break
-    return " ".join(thing)
-
-
-# --- Chinese -------------------------------------------------------------------------------------
-
-
-def _chinese_subject(text: str) -> Subject:
-    if not text.startswith(_IN_CHINESE):
-        return Subject()
-    words, rest = _words(), text[len(_IN_CHINESE) :]
-    is_owned = rest.startswith("的")
-    rest = rest[1:] if is_owned else rest
-    relative = next(
-        (relative_word for relative_word in words.chinese_kin if rest.startswith(relative_word)),
-        None,
-    )
-    if relative is not None:
-        return Subject(who=USER, of=words.kin[relative])
-    if not is_owned:
-        return Subject(who=USER)
-    thing = _CHINESE_STOP.split(rest)[0]
-    ends = [at for verb in words.chinese_verbs if (at := thing.find(verb)) > 0]
-    return Subject(who=USER, of=thing[: min(ends, default=len(thing))])
-
-
-# --- Words ---------------------------------------------------------------------------------------
-
-
-class _Words(NamedTuple):
-    common: frozenset[str]
-    verbs: frozenset[str]
-    chinese_verbs: tuple[str, ...]
-    no_names: frozenset[str]
-    kin: dict[str, str]
-    chinese_kin: tuple[str, ...]
-
-
-@cache
-def _words() -> _Words:
-    english, chinese = lexicon("en", "subjects"), lexicon("zh", "subjects")
-    kin = {
-        word: name
-        for language in LANGUAGES
-        for name, words in lexicon(language, "subjects").table("kin").items()
-        for word in words.split()
-    }
-    return _Words(
-        common=english.words("common"),
-        verbs=english.words("verbs"),
-        chinese_verbs=tuple(chinese.words("verbs")),
-        no_names=english.words("no_names"),
-        kin=kin,
-        chinese_kin=tuple(
-            sorted((word for word in kin if _HAN.search(word)), key=len, reverse=True)
-        ),
-    )
-
-
-def names_relative(text: str) -> bool:
-    """Return whether a text mentions a relative, a friend or the like."""
-    words = _words()
-    low = fold(text).lower()
-    return any(relative_word in low for relative_word in words.chinese_kin) or any(
-        match[0].removesuffix("'s") in words.kin for match in _WORD.finditer(low)
-    )
-
-
-def _key(name: str) -> str:
-    return " ".join(name.split()).casefold()
-
-
-def _is_written_as_name(text: str) -> bool:
-    return text[0].isupper() or bool(_HAN.search(text))
-
-
-def _any_of(names: list[str], form: str) -> re.Pattern[str] | None:
-    if not names:
-        return None
-    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
-    return re.compile(form.format("|".join(longest_first)), re.IGNORECASE)
-
-
 # --- Topics of statements about people: what stays true for long, and what somebody likes ---------
 
 _ORDER: Final[tuple[Topic, ...]] = ("health", "identity", "relationship")
@@ -356,7 +186,15 @@ def lasting_topic(text: str) -> Topic | None:
     for topic in _ORDER:
         if _patterns()[topic].search(said):
             return topic
-    return "relationship" if names_relative(said) else None
+    return "relationship" if _names_relative(said) else None
+
+
+def _names_relative(plain: str) -> bool:
+    """Return whether it mentions a relative, a friend or the like."""
+    english, chinese = (lexicon(language, "subjects").words("kin") for language in LANGUAGES)
+    return any(word in plain for word in chinese) or any(
+        match[0].removesuffix("'s") in english for match in _WORD.finditer(plain)
+    )
 
 
 def tells_taste(text: str) -> bool:

@@ -69,23 +69,6 @@ def wants_reply(text: str) -> bool:
     return any(moods.stance(sentence.plain) in {"asked", "ordered"} for sentence in spoken)
 
 
-def told_before_question(sentence: Sentence) -> Sentence | None:
-    """Return the clauses before the question in a sentence: "I'm vegan, what can I eat?"."""
-    told_end = start = 0
-    for border in _CLAUSE_BORDER.finditer(sentence.plain):
-        if _seeks(sentence.plain[start : border.start()]):
-            break
-        told_end, start = border.start(), border.end()
-    told = part_of(sentence, 0, told_end)
-    return told if told_end and moods.stance(told.plain) == "told" else None
-
-
-def _seeks(clause: str) -> bool:
-    """Return whether a clause wants an answer or a service."""
-    clause = _CONJUNCTION.sub("", clause.strip(f" {_QUESTION_MARKS}"))
-    return mood(clause) in {"interrogative", "imperative"}
-
-
 # --- A turn --------------------------------------------------------------------------------------
 
 

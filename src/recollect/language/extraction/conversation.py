@@ -1,18 +1,15 @@
-"""Extraction from a conversation by rules: choose the turns to read and collect their claims."""
+"""The claims of a conversation that have a form of their own: which turns are read, and how."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
-from recollect.language.extraction.corrections import Earlier
-from recollect.language.extraction.message import confirmed_by_user, said_by_user, told_by_assistant
-from recollect.language.extraction.utterances import Utterance, readable, sentences
+from recollect.language.extraction.message import confirmed_by_user, said_by_user, work_done
+from recollect.language.extraction.utterances import readable, sentences
 
 _MAX_ACKNOWLEDGEMENT_CHARACTERS: Final = 200
 # Such a turn tells nothing itself.
@@ -21,46 +18,21 @@ _NO_CLAIMS: Final = _MATERIAL | {"question"}
 _MAX_WISH_CHARACTERS: Final = 200
 
 
-class Extractor(Protocol):
-    """Find claims in turns, by rules or with a model."""
-
-    async def extract(
-        self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
-    ) -> tuple[Claim, ...]:
-        """Return the claims of the turns, each once."""
-        ...
-
-
-class RuleExtractor:
-    """The extractor that needs no model."""
-
-    async def extract(
-        self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
-    ) -> tuple[Claim, ...]:
-        # In a thread, because callers would wait for it.
-        return await asyncio.to_thread(extract, turns, before=before)
-
-
 def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> tuple[Claim, ...]:
     """Return the claims of the turns, each once.
 
     System prompts and tool results are material, not statements: they are not read.
     """
-    talk = [_utterance(turn) for turn in before]
-    previous = _last_saying(before)
+    previous = next((it for it in reversed(before) if not _only_acknowledges(it)), None)
     found: dict[tuple[str, str], Claim] = {}
     for turn in turns:
-        said = _utterance(turn)
-        earlier = partial(_told_before, tuple(talk))
-        claims = [] if turn.act in _NO_CLAIMS else _claims(said, previous, earlier)
-        for claim in claims:
+        for claim in [] if turn.act in _NO_CLAIMS else _claims(turn, previous):
             first = found.setdefault((claim.category, claim.content.casefold()), claim)
             if claim.explicit and not first.explicit:
                 # Said first and confirmed later: the wish to keep it counts.
                 found[claim.category, claim.content.casefold()] = claim
-        talk.append(said)
-        if said.role in {"user", "assistant"} and not _only_acknowledges(said):
-            previous = said
+        if turn.role in {"user", "assistant"} and not _only_acknowledges(turn):
+            previous = turn
     return tuple(found.values())
 
 
@@ -94,50 +66,20 @@ def asks_to_keep(turn: Turn) -> bool:
 def _says(turn: Turn) -> bool:
     """Return whether a turn is more than "got it", so that "this" may stand for its words."""
     is_said = turn.role in {"user", "assistant"} and turn.act not in _MATERIAL
-    return is_said and not _only_acknowledges(_utterance(turn))
+    return is_said and not _only_acknowledges(turn)
 
 
-def _last_saying(before: Sequence[Turn]) -> Utterance | None:
-    """Return the last turn that says something."""
-    return next(
-        (
-            utterance
-            for utterance in map(_utterance, reversed(before))
-            if not _only_acknowledges(utterance)
-        ),
-        None,
-    )
-
-
-def _only_acknowledges(said: Utterance) -> bool:
+def _only_acknowledges(said: Turn) -> bool:
     """Return whether an assistant's turn is a mere "got it", which refers to what came before."""
-    if said.role != "assistant" or len(said.text) > _MAX_ACKNOWLEDGEMENT_CHARACTERS:
+    if said.role != "assistant" or len(said.content) > _MAX_ACKNOWLEDGEMENT_CHARACTERS:
         return False
-    return all(moods.acknowledges(sentence.plain) for sentence in sentences(readable(said.text)))
+    return all(moods.acknowledges(sentence.plain) for sentence in sentences(readable(said.content)))
 
 
-def _claims(
-    said: Utterance, previous: Utterance | None, earlier: Callable[[], Earlier]
-) -> list[Claim]:
+def _claims(said: Turn, previous: Turn | None) -> list[Claim]:
     if said.role == "assistant":
-        return told_by_assistant(said)
+        return work_done(said)
     if said.role != "user":
         return []
     confirmed = confirmed_by_user(said, previous) if previous else []
-    return confirmed or said_by_user(said, earlier)
-
-
-def _told_before(talk: Sequence[Utterance]) -> Earlier:
-    """Return the claims of the user's last message and the replies to it."""
-    at = next((at for at in reversed(range(len(talk))) if talk[at].role == "user"), None)
-    if at is None:
-        return Earlier()
-    claims = said_by_user(talk[at], partial(_told_before, talk[:at]))
-    replies = [utterance.text for utterance in talk[at + 1 :] if utterance.role == "assistant"]
-    return Earlier(claims, replies)
-
-
-def _utterance(turn: Turn) -> Utterance:
-    return Utterance(
-        id=turn.id, role=turn.role, speaker=turn.speaker, text=turn.content, at=turn.at
-    )
+    return confirmed or said_by_user(said)

@@ -30,86 +30,70 @@ class FoundProcedure:
 
 # --- Lists ---------------------------------------------------------------------------------------
 
+_HAN_NUMBERS: Final = "一二三四五六七八九十"
+_CIRCLED: Final = "①②③④⑤⑥⑦⑧⑨"
 _STEP_LINE: Final = re.compile(
-    r"^[ \t]*(?:(?P<number>\d{1,2})[.)、．）]|step (?P<step>\d{1,2})[:. ]"
-    r"|第(?P<han>[一二三四五六七八九十])步[:：，,、 ]?)[ \t]*(?P<what>[^\n]+)$",
+    r"^[ \t]*(?:step |第)?(?P<number>(?:(?<=step )\d{1,2}(?=[:. ]))|\d{1,2}(?=[.)、．）])"
+    r"|(?<=第)[一二三四五六七八九十](?=步))[.)、．）:：步]?[:：，,、 ]?[ \t]*(?P<what>[^\n]+)$",
     re.MULTILINE,
 )
-_HAN_NUMBERS: Final = "一二三四五六七八九十"
 # The same in one line: "To release: 1. bump the version 2. tag it".
 _STEPS_IN_LINE: Final = re.compile(
-    r"^(?P<intro>[^\n:：]{2,80})[:：][ \t]*(?P<steps>(?:1[.)、．）]|①)[^\n]+)$", re.MULTILINE
+    r"^[^\n:：]{2,80}[:：][ \t]*(?P<steps>(?:1[.)、．）]|①)[^\n]+)$", re.MULTILINE
 )
-_STEP_NUMBER: Final = re.compile(r"(?<!\d)(?P<number>\d{1,2})[.)、．）](?!\d)|[①-⑨]")
+_STEP_NUMBER: Final = re.compile(r"(?<!\d)(?P<number>\d{1,2}(?=[.)、．）](?!\d))|[①-⑨])[.)、．）]?")
+# Where the words before a list are, and its steps.
+_List = tuple[tuple[int, int], list[tuple[int, int]]]
 
 
 def listed(text: str, plain: str) -> Iterator[FoundProcedure]:
     """Yield the lists of numbered steps that follow words naming what they do."""
-    yield from _below_each_other(text, plain)
-    yield from _in_one_line(text, plain)
+    for intro, steps in (*_below_each_other(plain), *_in_one_line(plain)):
+        words = plain[slice(*intro)]
+        is_asked = asks(words) or any(asks(plain[slice(*step)]) for step in steps)
+        names = bilingual("procedures", "names_a_procedure").search(words)
+        if len(steps) < _MIN_STEPS or is_asked or not names:
+            continue
+        said = text[slice(*intro)].strip(_EDGE)
+        title = said[opening.end() :] if (opening := _intro_opening().match(said)) else said
+        yield FoundProcedure(
+            start=intro[0],
+            end=steps[-1][1],
+            title=title[:_MAX_TITLE_CHARACTERS],
+            details=Procedure(
+                trigger=title, steps=tuple(text[slice(*step)].strip(_EDGE) for step in steps)
+            ),
+        )
 
 
-def _in_one_line(text: str, plain: str) -> Iterator[FoundProcedure]:
+def _in_one_line(plain: str) -> Iterator[_List]:
     for line in _STEPS_IN_LINE.finditer(plain):
         numbers = list(_STEP_NUMBER.finditer(plain, *line.span("steps")))
-        counted = [number["number"] or str(ord(number[0]) - ord("①") + 1) for number in numbers]
-        if len(numbers) < _MIN_STEPS or counted != list(map(str, range(1, len(counted) + 1))):
-            continue
-        if asks(line[0]) or not bilingual("procedures", "names_a_procedure").search(
-            f"{line['intro']}:"
-        ):
-            continue
-        ends = [*(number.start() for number in numbers[1:]), line.end()]
-        title = _slice(text, line, "intro", 0)
-        steps = (
-            text[number.end() : end].strip(_EDGE) for number, end in zip(numbers, ends, strict=True)
-        )
-        yield FoundProcedure(
-            start=line.start(),
-            end=line.end(),
-            title=title[:_MAX_TITLE_CHARACTERS],
-            details=Procedure(trigger=title, steps=tuple(steps)),
-        )
+        if [_number(it) for it in numbers] == list(range(1, len(numbers) + 1)):
+            ends = (*(number.start() for number in numbers[1:]), line.end())
+            steps = [(it.end(), end) for it, end in zip(numbers, ends, strict=True)]
+            yield (line.start(), line.start("steps")), steps
 
 
-def _below_each_other(text: str, plain: str) -> Iterator[FoundProcedure]:
+def _below_each_other(plain: str) -> Iterator[_List]:
     steps: list[re.Match[str]] = []
-    for line in _STEP_LINE.finditer(plain):
-        if _number(line) == len(steps) + 1 and (
-            not steps or not plain[steps[-1].end() : line.start()].strip()
-        ):
+    for line in (*_STEP_LINE.finditer(plain), None):
+        number = _number(line) if line else 0
+        follows = not steps or (line and not plain[steps[-1].end() : line.start()].strip())
+        if line and follows and number == len(steps) + 1:
             steps.append(line)
             continue
-        yield from _procedure_of(steps, text, plain)
-        steps = [line] if _number(line) == 1 else []
-    yield from _procedure_of(steps, text, plain)
+        if steps:
+            before = plain[: steps[0].start()].rstrip()
+            yield (before.rfind("\n") + 1, len(before)), [step.span("what") for step in steps]
+        steps = [line] if line and number == 1 else []
 
 
-def _procedure_of(steps: list[re.Match[str]], text: str, plain: str) -> Iterator[FoundProcedure]:
-    if len(steps) < _MIN_STEPS or any(asks(step["what"]) for step in steps):
-        return
-    before = plain[: steps[0].start()].rstrip()
-    start = before.rfind("\n") + 1
-    intro = plain[start : len(before)]
-    if not bilingual("procedures", "names_a_procedure").search(intro) or asks(intro):
-        return
-    said = text[start : len(before)].strip(_EDGE)
-    title = said[opening.end() :] if (opening := _intro_opening().match(said)) else said
-    yield FoundProcedure(
-        start=start,
-        end=steps[-1].end(),
-        title=title[:_MAX_TITLE_CHARACTERS],
-        details=Procedure(
-            trigger=title,
-            steps=tuple(text[slice(*step.span("what"))].strip(_EDGE) for step in steps),
-        ),
-    )
-
-
-def _number(line: re.Match[str]) -> int:
-    if line["han"]:
-        return _HAN_NUMBERS.index(line["han"]) + 1
-    return int(line["number"] or line["step"])
+def _number(found: re.Match[str]) -> int:
+    digits = found["number"]
+    if digits.isdecimal():
+        return int(digits)
+    return (_HAN_NUMBERS if digits in _HAN_NUMBERS else _CIRCLED).index(digits) + 1
 
 
 # --- Sentences -----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -50,17 +49,6 @@ _QUOTED_TERM: Final = re.compile(rf"[^\s{HAN}]+(?:\s[^\s{HAN}]+)?|[{HAN}]{{1,4}}
 
 _SENTENCE_END: Final = re.compile(r"[。！？!?\n]+[”’」』\")]*|\.(?=[\s\"”)]|$)")
 _LOOK_BACK_CHARACTERS: Final = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Utterance:
-    """A message for extraction: who said what, and when."""
-
-    id: str
-    role: str
-    speaker: str
-    text: str
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,7 @@ class RoutedMessage(Body):
 
     message: str
     policy: WritePolicy | None = Field(default=None, description="default: from the settings")
+    context: str = Field(default="", description="what the assistant said before it")
 
 
 @router.post("/write", response_model=answers.Written, responses=problems(409, 413))
@@ -83,7 +84,7 @@ async def get_trace(memory: CallersMemory, write_id: str) -> Json:
 @router.post("/route", response_model=answers.Route, responses=problems(413))
 async def route_message(memory: CallersMemory, body: RoutedMessage) -> Json:
     """Judge whether a message should be answered with memory, and whether it should become some."""
-    return as_json(await memory.route(body.message, policy=body.policy))
+    return as_json(await memory.route(body.message, policy=body.policy, context=body.context))
 
 
 @router.get("/user-names", response_model=answers.UserNames)

@@ -1,0 +1,377 @@
+"""Extraction with a reader, which decides what of a message is worth keeping.
+
+Rules find what has a form of its own: what the user asks to remember or to apply from now on,
+procedures, confirmed proposals, and what an assistant has done. Facts told in passing have none:
+there the reader decides, and the record is the user's own words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from typing import Final, NamedTuple, Protocol
+
+from recollect.domain.record import Evidence
+from recollect.domain.turn import Turn
+from recollect.domain.write import Claim, Lasts, Topic
+from recollect.language.claims.moods import plain
+from recollect.language.extraction.conversation import extract
+from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
+from recollect.language.extraction.message import claim_of, language_of, own_sentences
+from recollect.language.extraction.parts import Part, last_clause, last_sentence, parts, refers_back
+from recollect.language.extraction.plain_statements import stated_category
+from recollect.language.extraction.utterances import (
+    Sentence,
+    part_of,
+    preface,
+)
+from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
+from recollect.ports.reader import PartReader, Reading, Stance
+
+_MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
+# What is denied is told: "I don't work there any more".
+TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
+# How far below its limit a reader may be wrong about plain statements.
+_DOUBT: Final = 1.0
+# A longer answer says itself what it is about.
+_MAX_ANSWER_WORDS: Final = 8
+_MAX_ANSWER_HAN: Final = 16
+_ABOUT_USER: Final = "user"
+# What the user asked to remember may be of any category.
+_OPEN: Final = frozenset({"user", "project"})
+_PASSING: Final = "follow-up"
+_QUESTION_MARKS: Final = ("?", "？")
+
+
+class Extractor(Protocol):
+    """Find claims in turns, with a reader or a language model."""
+
+    async def extract(
+        self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
+    ) -> tuple[Claim, ...]:
+        """Return the claims of the turns, each once."""
+        ...
+
+
+class ReaderExtractor:
+    """The extractor with a reader, and rules for what has a form of its own."""
+
+    def __init__(self, reader: PartReader, facets: FacetReader | None = None) -> None:
+        self.reader = reader
+        self._facets = facets
+
+    async def extract(
+        self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
+    ) -> tuple[Claim, ...]:
+        """Return the claims of the turns, each once, in their order."""
+        # In a thread, because callers would wait for it.
+        formed, told = await asyncio.to_thread(_by_form, turns, before)
+        readings = iter(
+            await self.reader.read([(part.before, part.text) for it in told for part in it.parts])
+        )
+        found: list[Claim] = []
+        facts: list[_Fact] = []
+        for it in told:
+            read = [(part, next(readings)) for part in it.parts]
+            own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
+            found += (_confirmed(claim, read) for claim in own)
+            facts += _facts(it, read, own)
+        read_turns = {it.said.id for it in told}
+        found += (claim for claim in formed if claim.evidence[0].turn not in read_turns)
+        found = await self._placed(found, {turn.id: turn for turn in (*before, *turns)})
+        found += await self._claims(facts, found, before)
+        order = {turn.id: number for number, turn in enumerate((*before, *turns))}
+        found.sort(key=lambda it: (order[it.evidence[0].turn], it.evidence[0].start or 0))
+        once: dict[tuple[str, str], Claim] = {}
+        for claim in found:
+            # Said first and asked to be kept later: the wish counts.
+            first = once.setdefault((claim.category, claim.content.casefold()), claim)
+            if claim.explicit and not first.explicit:
+                once[claim.category, claim.content.casefold()] = claim
+        return tuple(once.values())
+
+    async def _placed(self, claims: Sequence[Claim], turns: Mapping[str, Turn]) -> list[Claim]:
+        """Return the claims; what the user asked to remember has the category of what it states."""
+        said = [
+            turns[it.evidence[0].turn].content[it.evidence[0].start : it.evidence[0].end]
+            for it in claims
+        ]
+        guesses = await self._guesses([[text] for text in said])
+        return [
+            replace(claim, category=_category(guess, text, claim.category))
+            if claim.explicit and claim.category in _OPEN
+            else claim
+            for claim, text, guess in zip(claims, said, guesses, strict=True)
+        ]
+
+    async def _claims(
+        self, facts: Sequence[_Fact], found: Sequence[Claim], before: Sequence[Turn]
+    ) -> list[Claim]:
+        """Return the claims of facts; what only sets a value right is told again with it."""
+        # What is told in several parts states the attribute that shows clearest in one of them.
+        guesses = await self._guesses([[fact.text, *fact.parts] for fact in facts])
+        claims = [_claim(fact, guess) for fact, guess in zip(facts, guesses, strict=True)]
+        known = [*found, *(it for it, fact in zip(claims, facts, strict=True) if not fact.corrects)]
+        corrected = {fact.told.previous for fact in facts if fact.corrects}
+        for number, turn in enumerate(before):
+            if turn.id in corrected:
+                known += await self.extract([turn], before=before[:number])
+        told: list[Claim] = []
+        for claim, fact in zip(claims, facts, strict=True):
+            again = _told_again(claim, fact, known) if fact.corrects else None
+            if again is not None or fact.is_kept:
+                told.append(again or claim)
+                known.append(again or claim)
+        return told
+
+    async def _guesses(self, texts: Sequence[Sequence[str]]) -> list[FacetGuess]:
+        """Return what each group of texts states, by the one in which it shows clearest."""
+        if self._facets is None or not texts:
+            return [UNDECIDED for _ in texts]
+        guesses = iter(await self._facets.read([text for some in texts for text in some]))
+        return [_clearest([next(guesses) for _ in some]) for some in texts]
+
+
+async def stances(reader: PartReader, text: str) -> list[tuple[Part, Stance]]:
+    """Return the parts of a message, each with how it is meant."""
+    found = parts(text)
+    readings = await reader.read([(part.before, part.text) for part in found])
+    return [(part, reading.stance) for part, reading in zip(found, readings, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """A user's message: what of it can be a fact, and the question that it answers."""
+
+    said: Turn
+    sentences: Sequence[Sentence]
+    parts: Sequence[Part]
+    asked: Evidence | None
+    question: str
+    previous: str | None
+    """The user's message before it."""
+    replies: Sequence[str]
+    """What was replied to that."""
+
+
+def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
+    return extract(turns, before=before), list(_told(turns, before))
+
+
+def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
+    previous: str | None = None
+    replies: list[str] = []
+    last: Turn | None = None
+    for number, turn in enumerate((*before, *turns)):
+        if turn.role == "user" and turn.act not in _MATERIAL and number >= len(before):
+            question = last_sentence(last.content) if last and last.role == "assistant" else ""
+            asked = None
+            if last and question.endswith(_QUESTION_MARKS):
+                start = last.content.rindex(question)
+                asked = Evidence(turn=last.id, start=start, end=start + len(question))
+            spoken = own_sentences(turn.content)
+            starts = {sentence.start for sentence in spoken}
+            is_number = not spoken and turn.content.strip()[:1].isdigit()
+            yield _Told(
+                said=turn,
+                sentences=spoken,
+                parts=[
+                    part
+                    for part in parts(turn.content, question)
+                    if part.sentence.start in starts or is_number
+                ],
+                asked=asked,
+                question=question,
+                previous=previous,
+                replies=tuple(replies),
+            )
+        if turn.role == "user":
+            previous, replies = turn.id, []
+        elif turn.role == "assistant":
+            replies.append(turn.content)
+        if turn.role in {"user", "assistant"}:
+            last = turn
+
+
+# --- Claims that have a form ----------------------------------------------------------------------
+
+
+def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:
+    """Return a claim that rules found, with how long it lasts if the reader would keep it too."""
+    met = [it for part, it in read if it.score > 0 and _meet(claim, part.clause)]
+    if not met:
+        return claim
+    return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
+
+
+def _meet(claim: Claim, words: Sentence) -> bool:
+    start, end = claim.evidence[0].start or 0, claim.evidence[0].end or 0
+    return start < words.end and words.start < end
+
+
+# --- Claims by the reader -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fact:
+    """Words that are worth keeping; `question` if they only answer what an assistant asked."""
+
+    told: _Told
+    words: Sentence
+    parts: tuple[str, ...] = ()
+    lasts: Lasts = "days"
+    about: str = ""
+    question: str = ""
+    corrects: bool = False
+    """Whether the message said before that something was wrong."""
+    is_kept: bool = True
+    """Whether it is worth keeping, or only gives a right value."""
+
+    @property
+    def text(self) -> str:
+        said = self.told.said.content[self.words.start : self.words.end].strip()
+        return f"{self.question} – {said}" if self.question else said
+
+
+def _facts(
+    told: _Told, read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
+) -> Iterator[_Fact]:
+    """Yield what else is worth keeping, neighbouring parts of a sentence as one."""
+    corrects = False
+    for _, parts_of_one in groupby(read, lambda it: it[0].sentence.start):
+        said = list(parts_of_one)
+        sentence = said[0][0].sentence
+        opening = preface(sentence.plain)
+        # "No wait, I always mix that up. It's the 17th": open until something is told.
+        corrects = corrects or opening.corrects
+        value = part_of(sentence, opening.length, len(sentence.plain))
+        is_value = names_only_a_value(told.said.content[value.start : value.end], corrects=corrects)
+        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said, formed)]
+        if is_value and not kept and not any(_meet(claim, value) for claim in formed):
+            kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
+        yield from kept
+        corrects = opening.corrects or (corrects and not kept)
+
+
+def _kept_runs(
+    read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
+) -> Iterator[Sequence[tuple[Part, Reading]]]:
+    def is_fact(it: tuple[Part, Reading]) -> bool:
+        return _is_worth(*it) and not any(_meet(claim, it[0].clause) for claim in formed)
+
+    for is_kept, run in groupby(read, is_fact):
+        if is_kept:
+            yield list(run)
+
+
+def _is_worth(part: Part, reading: Reading) -> bool:
+    """Return whether a part is kept; in doubt, if it is one of the plain statements."""
+    if reading.stance not in TOLD:
+        return False
+    in_doubt = -_DOUBT < reading.score <= 0
+    return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
+
+
+def _fact(
+    told: _Told, run: Sequence[tuple[Part, Reading]], proper: Sentence, corrects: bool
+) -> _Fact:
+    """Return what a run of parts tells, without the preface of their sentence."""
+    first, last, sentence = run[0][0].clause, run[-1][0].clause, run[0][0].sentence
+    if first.start > sentence.start and refers_back(first.plain):
+        # "Off to walk Biscuit, that's our dog": the words before tell what is meant.
+        first = told.parts[max(0, told.parts.index(run[0][0]) - 1)].clause
+    start = max(first.start, proper.start) if proper.start < last.end else first.start
+    words = part_of(sentence, start - sentence.start, last.end - sentence.start)
+    best = max((reading for _, reading in run), key=lambda it: it.score)
+    answers = told.asked is not None and run[0][0] is told.parts[0] and _is_brief(words.plain)
+    return _Fact(
+        told=told,
+        words=words,
+        parts=tuple(part.text for part, _ in run),
+        lasts=best.lasts,
+        about=best.about,
+        question=told.question if answers else "",
+        corrects=corrects,
+    )
+
+
+def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | None:
+    """Return the claim that a value belongs to, with it; None if the value says it all."""
+    here = [
+        it
+        for it in known
+        if it.evidence[0].turn == fact.told.said.id
+        and (it.evidence[0].start or 0) < fact.words.start
+    ]
+    before = [it for it in known if it.evidence[0].turn == fact.told.previous]
+    earlier = Earlier(here), Earlier(here[-1:]), Earlier(before, fact.told.replies)
+    text = fact.told.said.content[fact.words.start : fact.words.end].strip()
+    # "I had that wrong, it's the 18th": the last words give the value.
+    for said in (text, text[preface(fact.words.plain).length :], last_clause(text)):
+        for wrong in earlier:
+            if again := told_again(said, wrong, corrects=True):
+                right, content = again
+                return replace(
+                    right,
+                    content=content,
+                    evidence=claim.evidence,
+                    explained_by=(*right.explained_by, right.evidence[0]),
+                    corrects=True,
+                )
+    return None
+
+
+def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
+    known = [guess for guess in guesses if guess.facet]
+    return max(known, key=lambda guess: guess.probability) if known else guesses[0]
+
+
+def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
+    kinds, facet = _kinds(), guess.facet or ""
+    category = _category(guess, fact.words.plain, _ABOUT_USER)
+    if category == _PASSING and fact.lasts == "long":
+        category = _ABOUT_USER
+    claim = replace(
+        claim_of(category, fact.words, fact.told.said),
+        topic=kinds.topic.get(facet) if fact.lasts == "long" else None,
+        lasts=fact.lasts,
+        facet=facet,
+        about=fact.about or guess.about,
+        corrects=fact.corrects,
+        is_read=True,
+    )
+    if not fact.question or fact.told.asked is None:
+        return claim
+    return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
+
+
+def _category(guess: FacetGuess, text: str, otherwise: str) -> str:
+    by_facet = _kinds().category.get(guess.facet or "")
+    return by_facet or stated_category(plain(text)) or otherwise
+
+
+def _is_brief(plain: str) -> bool:
+    if language_of(plain) == "zh":
+        return len(plain) <= _MAX_ANSWER_HAN
+    return len(plain.split()) <= _MAX_ANSWER_WORDS
+
+
+class _Kinds(NamedTuple):
+    category: Mapping[str, str]
+    topic: Mapping[str, Topic]
+
+
+@cache
+def _kinds() -> _Kinds:
+    data = tomllib.loads((files("recollect.language") / "data" / "facets.toml").read_text("utf-8"))
+
+    def by_facet(table: Mapping[str, str]) -> dict[str, str]:
+        return {facet: name for name, facets in table.items() for facet in facets.split()}
+
+    topics: dict[str, Topic] = by_facet(data["topic"])  # pyright: ignore[reportAssignmentType]
+    return _Kinds(by_facet(data["category"]), topics)
