@@ -26,7 +26,10 @@ from training.embedder.glosses import read_glosses
 from training.judge.own import DATA, read_lines
 
 _HAN = re.compile("[\u3400-\u9fff]")
-_LONGEST_TEXT = 1_000
+PARALLEL = Path(__file__).with_name("data") / "parallel.tsv"
+_LONGEST_TEXT = 400
+# A translation cannot be cut: its other half would say more.
+_LONGEST_TRANSLATION = 420
 _BENCH_SETS = ("locomo", "madial_en", "longmemeval_trunc", "memdaily_noise", "rgb_zh", "cmrc2018")
 _SAMPLE_A_SOURCE = 900_000
 _DIALOGUE_LINES = 60_000
@@ -42,7 +45,8 @@ def main() -> None:
     parser.add_argument("--bench", type=Path)
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    parallel = [*read_rows(given.sources / "par.tsv.xz"), *own_translations(given.own)]
+    translations = [*read_rows(given.sources / "par.tsv.xz"), *own_translations(given.own)]
+    parallel = [row for row in translations if len(row[2]) <= _LONGEST_TRANSLATION]
     chinese = [
         *read_rows(given.sources / "zz.tsv.xz"),
         *own_paraphrases(given.own),
@@ -55,8 +59,9 @@ def main() -> None:
     english = sorted(translated | set(said[:_DIALOGUE_LINES]))
     write_vocabulary(given.work, parallel, chinese, given.sources)
     write_rows(given.work / "par.tsv.xz", parallel)
-    write_rows(given.work / "zz.tsv.xz", chinese)
-    write_rows(given.work / "en.tsv.xz", [[text] for text in english])
+    shortened = ([row[0], *(text[:_LONGEST_TEXT] for text in row[1:])] for row in chinese)
+    write_rows(given.work / "zz.tsv.xz", shortened)
+    write_rows(given.work / "en.tsv.xz", ([text] for text in english))
     if given.bench:
         (given.work / "eval.json.gz").write_bytes(
             gzip.compress(json.dumps(recall_sets(given.bench), ensure_ascii=False).encode())
@@ -74,7 +79,7 @@ def read_rows(file: Path) -> list[list[str]]:
 def write_rows(file: Path, rows: Iterable[list[str]]) -> None:
     with lzma.open(file, "wt", preset=6, encoding="utf-8") as lines:
         for row in rows:
-            lines.write("\t".join(" ".join(text.split())[:_LONGEST_TEXT] for text in row) + "\n")
+            lines.write("\t".join(" ".join(text.split()) for text in row) + "\n")
 
 
 def own_pairs(folder: Path) -> Iterator[tuple[str, str]]:
@@ -86,6 +91,9 @@ def own_pairs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def own_translations(folder: Path) -> Iterator[list[str]]:
+    """Yield everyday sentences in both languages, and our own pairs across languages."""
+    for line in PARALLEL.read_text("utf-8").splitlines():
+        yield ["own", *map(fold, line.split("\t"))]
     for pair in own_pairs(folder):
         chinese, english = sorted(pair, key=lambda it: not _HAN.search(it))
         if _HAN.search(chinese) and not _HAN.search(english):

@@ -1,8 +1,9 @@
 """Train the heads that read facets: `python -m training.facets.train SHIPPED [--folds 5]`.
 
-Two softmax regressions on the vectors of the shipped embedder and the mean of its word rows: which
-attribute a statement states or a question asks for, and whom it is about. They learn from written
-statements and from what is worth keeping in the talks of `training.extract`. They need no torch.
+Softmax regressions on the vectors of the shipped embedder and the mean of its word rows: which
+attribute a statement states or a question asks for, whom it is about, and whether the answer to a
+message needs memory. They learn from written statements and questions, and from the messages of
+`training.extract`. They need no torch.
 The temperature and the thresholds are chosen on held-out folds; then the heads are trained on
 everything, rounded to 8 bits, and written to SHIPPED/facets.npz. The figures of the card are
 printed.
@@ -22,10 +23,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.models.facet_head import WordMeans
+from recollect.models.facet_head import WordMeans, both_ends
 from recollect.models.local_model import FACETS, local_model
 from recollect.models.sealed_folder import SEAL, sha256
-from training.extract.rows import first_words, talks, use_of
+from recollect.ports.embedder import Purpose
+from training.extract.rows import message_rows, single_messages, talks
 from training.judge.slots import is_chinese
 
 Array = NDArray[np.float32]
@@ -62,7 +64,7 @@ _AS_BARE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A written statement or question, a rewording of one, or what was told in a talk."""
+    """A written statement or question, or a rewording of one."""
 
     text: str
     facet: str
@@ -71,8 +73,6 @@ class Example:
     language: str
     group: int
     is_written: bool = True
-    is_told: bool = False
-    """In a talk, in passing; `about` may be unknown."""
 
 
 def examples() -> list[Example]:
@@ -96,26 +96,6 @@ def examples() -> list[Example]:
                 noted = (_reworded(written.text, rules[language]) for rules in (_AS_NOTE, _AS_BARE))
                 others = [text for text in noted if text != written.text]
                 found += [replace(written, text=text, is_written=False) for text in others]
-    return [*found, *told_in_talks(1 + max(it.group for it in found))]
-
-
-def told_in_talks(first: int) -> list[Example]:
-    """Return what is worth keeping in the talks, but for those that measure extraction."""
-    found: list[Example] = []
-    for number, talk in enumerate(talks(), first):
-        if use_of(first_words(talk)) == "measure":
-            continue
-        for kept in talk["keep"]:
-            told = Example(
-                text=kept["span"],
-                facet=kept["facet"],
-                about=kept.get("whose", ""),
-                is_question=False,
-                language="zh" if is_chinese(kept["span"]) else "en",
-                group=number,
-                is_told=True,
-            )
-            found.append(told)
     return found
 
 
@@ -204,10 +184,10 @@ def rounded(weights: Array) -> tuple[NDArray[np.int8], Array]:
     return np.round(weights / scales).astype(np.int8), scales
 
 
-async def read_by(folder: Path, texts: Sequence[str]) -> Array:
+async def read_by(folder: Path, texts: Sequence[str], purpose: Purpose = "passage") -> Array:
     """Return what the heads read of each text: its vector, and the mean of its word rows."""
     model = local_model(folder)
-    vectors = np.asarray(await model.open().embed(texts, "passage"), np.float32)
+    vectors = np.asarray(await model.open().embed(texts, purpose), np.float32)
     return np.hstack([vectors, WordMeans(model.shared()).of(texts)])
 
 
@@ -216,16 +196,44 @@ def report(name: str, shares: Array, classes: NDArray[np.int64], given: Sequence
     order = np.argsort(-shares, axis=1)
     first = order[:, 0] == classes
     among = (order[:, :3] == classes[:, None]).any(axis=1)
-    kinds = {"statements": (False, False), "questions": (True, False), "told": (False, True)}
     for language in _LANGUAGES:
-        for kind, form in kinds.items():
+        for is_question in (False, True):
             mine = np.array(
                 [
-                    it.is_written and (it.language, it.is_question, it.is_told) == (language, *form)
+                    it.is_written and (it.language, it.is_question) == (language, is_question)
                     for it in given
                 ]
             )
+            kind = "questions" if is_question else "statements"
             print(f"{name} {language} {kind}: {first[mine].mean():.3f} / {among[mine].mean():.3f}")
+
+
+def needs_head(folder: Path) -> dict[str, NDArray[np.generic]]:
+    """Return the head that tells whether the answer to a message needs memory."""
+    rows = [*message_rows(talks()), *single_messages()]
+    read = asyncio.run(read_by(folder, [both_ends(row["text"]) for row in rows], "query"))
+    needs = np.array([int(row["needs"]) for row in rows])
+    held = np.array([row["held"] for row in rows])
+    weights, bias = fit(read[held == "train"], needs[held == "train"], 2)
+    margin = (read @ weights + bias) @ np.array([-1, 1], np.float32)
+    # The odds from which most messages are routed rightly become even odds.
+    limits = np.arange(-2, 2, 0.1)
+    right = [((margin > limit) == needs)[held == "choose"].mean() for limit in limits]
+    limit = np.float32(limits[int(np.argmax(right))])
+    bias = bias + np.array([limit, 0], np.float32)
+    for language in _LANGUAGES:
+        mine = (held == "measure") & (
+            np.array([is_chinese(row["text"]) for row in rows]) == (language == "zh")
+        )
+        print(f"needs {language}: {((margin > limit) == needs)[mine].mean():.3f} of {mine.sum()}")
+    steps, scales = rounded(weights)
+    return {
+        "needs.names": np.array(["", "needs"]),
+        "needs.weights": steps,
+        "needs.scales": scales,
+        "needs.bias": bias.astype(np.float32),
+        "needs.threshold": np.float32(0.5),
+    }
 
 
 def main() -> None:
@@ -241,14 +249,10 @@ def main() -> None:
         "abouts": _ABOUTS,
     }
     told = {"facets": [it.facet for it in given], "abouts": [it.about for it in given]}
-    everything, all_folds, all_read = given, folds, read
+    is_written = np.array([it.is_written for it in given])
     arrays: dict[str, NDArray[np.generic]] = {}
     for head, known in names.items():
-        labelled = np.array([it in known for it in told[head]])
-        given = [it for it, is_known in zip(everything, labelled, strict=True) if is_known]
-        read, folds = all_read[labelled], all_folds[labelled]
-        is_written = np.array([it.is_written for it in given])
-        classes = np.array([known.index(it) for it in told[head] if it in known])
+        classes = np.array([known.index(it) for it in told[head]])
         scores = held_out(read, classes, len(known), folds)
         temperature = temperature_of(scores[is_written], classes[is_written])
         shares = softmax(scores / np.float32(temperature))
@@ -270,6 +274,7 @@ def main() -> None:
             f"{head}.bias": (bias / np.float32(temperature)).astype(np.float32),
             f"{head}.threshold": np.float32(threshold),
         }
+    arrays |= needs_head(options.shipped)
     written = io.BytesIO()
     np.savez(written, **arrays)
     (options.shipped / FACETS).write_bytes(written.getvalue())

@@ -332,9 +332,13 @@ class LocalAnswerer:
 class LocalReader:
     """Reads messages and their parts. Implements `PartReader`; thread-safe."""
 
-    def __init__(self, model: PairModel, calibration: ReaderCalibration) -> None:
+    def __init__(
+        self, model: PairModel, calibration: ReaderCalibration, facets: FacetReader | None = None
+    ) -> None:
+        """Read with a model; where it knows no messages, ask the heads that read facets."""
         self._model = model
         self._calibration = calibration
+        self._facets = facets
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
         """Return a reading for each pair of the words before a part and its own words."""
@@ -342,6 +346,8 @@ class LocalReader:
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return, for each pair of the assistant's words and a message, whether it needs memory."""
+        if not self._model.is_whole and self._facets is not None:
+            return await self._facets.needs([message for _, message in messages])
         return await asyncio.to_thread(self._needs, messages)
 
     def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
@@ -400,11 +406,11 @@ class LocalReader:
         return [*pieces[:_MAX_SIDE_TOKENS], *pieces[-_MAX_SIDE_TOKENS:]]
 
 
-def open_reader(folder: Path | None) -> LocalReader | None:
+def open_reader(folder: Path | None, facets: FacetReader | None) -> LocalReader | None:
     """Return the local reader; None where its file or libraries are not installed."""
     model = local_model(folder)
     pairs = model.pairs()
-    return None if pairs is None else LocalReader(pairs, model.calibration().reader)
+    return None if pairs is None else LocalReader(pairs, model.calibration().reader, facets)
 
 
 def open_judge(folder: Path | None) -> LocalJudge | None:
