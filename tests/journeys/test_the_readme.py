@@ -36,6 +36,8 @@ _OTHER_PAGES = (
     "docs/people.zh-CN.md",
     "docs/supervisor.md",
     "docs/supervisor.zh-CN.md",
+    "docs/trust.md",
+    "docs/trust.zh-CN.md",
     "docs/settings.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
