@@ -1,0 +1,180 @@
+"""JSON and lines of JSON: the shape, its lists as tables, and what tells of errors."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from recollect.language.digest.columns import Columns
+from recollect.language.digest.findings import Finding
+from recollect.language.digest.observer import Observer, Sample
+from recollect.language.digest.wording import Wording
+from recollect.language.lexicon import bilingual
+
+# Longer values are read as lines: parsing them would take many times their size of memory.
+MAX_PARSED_CHARS: Final = 20_000_000
+_SHOWN_NAMES: Final = 12
+_MAX_DEPTH: Final = 6
+_MAX_SCALARS: Final = 60
+_MAX_LISTS: Final = 4
+_MAX_CELL: Final = 200
+
+
+def parsed(text: str) -> Any:
+    """Return the value that a text consists of, or None."""
+    begin = text.lstrip()[:1]
+    if begin not in ("{", "[") or len(text) > MAX_PARSED_CHARS:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def findings_of(value: Any, say: Wording) -> Iterator[Finding]:
+    """Yield the shape of a value, its fields, and its lists as tables."""
+    if isinstance(value, dict):
+        names = say.names(_sized(cast("dict[str, Any]", value)), _SHOWN_NAMES)
+        yield Finding(text=say.say("object", names=names), weight=12.0, kind="shape")
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        yield Finding(text=say.say("array", rows=len(items)), weight=12.0, kind="shape")
+    yield from _scalars(value, say)
+    lists = sorted(_lists(value, "", 0), key=lambda found: -len(found[1]))
+    for place, (path, items) in enumerate(lists[:_MAX_LISTS]):
+        yield from _of_list(path, items, say, 1.0 - 0.15 * place)
+
+
+class JsonLines(Observer):
+    """Reads a JSON object in each line."""
+
+    def __init__(self) -> None:
+        self._columns = Columns()
+
+    @classmethod
+    def recognises(cls, sample: Sample) -> bool:
+        """Return whether the lines are objects."""
+        lines = sample.lines[:20]
+        return len(lines) > 1 and all(
+            line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines
+        )
+
+    def read(self, line: str, number: int) -> bool:
+        """Read the next object."""
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return False
+        if isinstance(value, dict):
+            self._columns.add(_flat(cast("dict[str, Any]", value)), number)
+        return True
+
+    def findings(self, say: Wording) -> Iterator[Finding]:
+        """Yield what the objects have in common, and what is unusual."""
+        names = say.names(self._columns.names, _SHOWN_NAMES)
+        text = say.say("items", name="JSONL", rows=self._columns.rows, names=names)
+        yield Finding(text=text, weight=14.0, kind="shape")
+        yield from self._columns.findings(say)
+
+
+def _sized(value: Mapping[str, Any]) -> Iterator[str]:
+    for name, inner in value.items():
+        match inner:
+            case list():
+                yield f"{name}[{len(cast('list[Any]', inner))}]"
+            case dict():
+                yield f"{name}{{{len(cast('dict[str, Any]', inner))}}}"
+            case _:
+                yield name
+
+
+def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
+    """Yield single fields outside of lists; those that tell of errors first."""
+    alarm = bilingual("digest", "failure", re.IGNORECASE)
+    number = 0
+    for path, leaf in _leaves(value, "", 0):
+        number += 1
+        if number > _MAX_SCALARS:
+            return
+        text = f"{path}: {_cell(leaf)}"
+        is_error = alarm.search(text) is not None and leaf not in (None, False, 0, "")
+        depth = path.count(".")
+        yield Finding(
+            text=text,
+            weight=8.0 if is_error else max(2.0, 5.0 - depth - 0.05 * number),
+            kind="field",
+        )
+
+
+def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
+        for name, inner in cast("dict[str, Any]", value).items():
+            yield from _leaves(inner, f"{path}.{name}" if path else name, depth + 1)
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        if items and len(items) <= 5 and not any(isinstance(item, dict | list) for item in items):
+            yield path, ", ".join(map(_cell, items))
+    elif path:
+        yield path, value
+
+
+def _lists(value: Any, path: str, depth: int) -> Iterator[tuple[str, list[Any]]]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        if items:
+            yield path, items
+    elif isinstance(value, dict):
+        inner = cast("dict[str, Any]", value)
+        # An object with many objects of one form is a list under names.
+        if len(inner) > 3 and all(isinstance(item, dict) for item in inner.values()):
+            yield path, [{"key": name, **item} for name, item in inner.items()]
+            return
+        for name, item in inner.items():
+            yield from _lists(item, f"{path}.{name}" if path else name, depth + 1)
+
+
+def _of_list(path: str, items: list[Any], say: Wording, share: float) -> Iterator[Finding]:
+    columns = Columns()
+    for place, item in enumerate(items, 1):
+        row = _flat(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"": _cell(item)}
+        columns.add(row, place)
+    names = say.names(filter(None, columns.names), _SHOWN_NAMES)
+    text = say.say("items", name=path or "JSON", rows=len(items), names=names)
+    yield Finding(text=text, weight=11.0 * share, kind="shape")
+    for finding in columns.findings(say):
+        yield Finding(
+            text=f"{path}: {finding.text}" if path and share < 1 else finding.text,
+            weight=finding.weight * share,
+            # The numbers of items are no lines of the text.
+            count=finding.count,
+            kind=f"{path}.{finding.kind}",
+        )
+
+
+def _flat(value: Mapping[str, Any], path: str = "", depth: int = 0) -> dict[str, str]:
+    row: dict[str, str] = {}
+    for name, inner in value.items():
+        place = f"{path}.{name}" if path else name
+        if isinstance(inner, dict) and depth < 2:
+            row |= _flat(cast("dict[str, Any]", inner), place, depth + 1)
+        elif isinstance(inner, list):
+            items = cast("list[Any]", inner)
+            if any(isinstance(item, dict | list) for item in items):
+                row[place] = str(len(items))
+            else:
+                row[place] = ", ".join(map(_cell, items[:8]))
+        else:
+            row[place] = _cell(inner)
+    return row
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value[:_MAX_CELL]
+    return json.dumps(value, ensure_ascii=False)[:_MAX_CELL]
