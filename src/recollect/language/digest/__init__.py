@@ -31,7 +31,7 @@ _SAMPLE_LINES: Final = 200
 _SAMPLE_CHARS: Final = 200_000
 # Of these the first that recognises a text reads it alone; the others may read it together.
 _EXCLUSIVE: Final[tuple[type[Observer], ...]] = (Changes, JsonLines, Matches, Listings, Tables)
-_SHARED: Final[tuple[type[Observer], ...]] = (Runs, Logs, Outlines, Symbols)
+_SHARED: Final[tuple[type[Observer], ...]] = (Logs, Outlines, Symbols)
 
 
 def digest(text: str, room: int, cost: Callable[[str], int], *, query: str = "") -> str:
@@ -59,7 +59,7 @@ def digest(text: str, room: int, cost: Callable[[str], int], *, query: str = "")
         lines.read(line, number, is_told=any(told))
     for observer in observers:
         findings.extend(observer.findings(say))
-    is_structured = any(isinstance(observer, _EXCLUSIVE) for observer in observers)
+    is_structured = any(isinstance(observer, (*_EXCLUSIVE, Runs)) for observer in observers)
     findings.extend(lines.findings(only_signals=is_structured))
     return joined(fitting(findings, room, cost, lines.number))
 
@@ -76,6 +76,9 @@ def _observers(text: str) -> list[Observer]:
     for shape in _EXCLUSIVE:
         if shape.recognises(sample):
             return [*found, Tables(sample) if shape is Tables else shape()]
+    if Runs.recognises(sample):
+        # The code that a failure quotes is not what the text is about.
+        return [*found, Runs()]
     return [*found, *(shape() for shape in _SHARED if shape.recognises(sample))]
 
 

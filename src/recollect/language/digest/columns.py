@@ -73,7 +73,7 @@ class _Column:
         if size is not None:
             self._measure(size, row)
         elif _DATE.match(value) or TIME.match(value):
-            self.dates = [min(self.dates[:1] + [value]), max(self.dates[1:] + [value])]
+            self.dates = [min([*self.dates[:1], value]), max([*self.dates[1:], value])]
 
     def _measure(self, size: float, row: Mapping[str, str]) -> None:
         self.numbers += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final, cast
 
 from recollect.language.digest.columns import Columns
@@ -93,11 +94,7 @@ def _sized(value: Mapping[str, Any]) -> Iterator[str]:
 def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
     """Yield single fields outside of lists; those that tell of errors first."""
     alarm = bilingual("digest", "failure", re.IGNORECASE)
-    number = 0
-    for path, leaf in _leaves(value, "", 0):
-        number += 1
-        if number > _MAX_SCALARS:
-            return
+    for number, (path, leaf) in enumerate(islice(_leaves(value, "", 0), _MAX_SCALARS)):
         text = f"{path}: {_cell(leaf)}"
         is_error = alarm.search(text) is not None and leaf not in (None, False, 0, "")
         depth = path.count(".")

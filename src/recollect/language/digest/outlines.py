@@ -12,10 +12,12 @@ from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
 
 _HEADING: Final = re.compile(
-    r"^(#{1,6}) +(\S.*)|^(第[一二三四五六七八九十百零\d]{1,5}[章节部篇].*|[一二三四五六七八九十]{1,3}、\S.*)"
+    r"^(#{1,6}) +(\S.*)"
+    r"|^(第[一二三四五六七八九十百零\d]{1,5}[章节部篇].*|[一二三四五六七八九十]{1,3}、\S.*)"
 )
 _SYMBOL: Final = re.compile(
-    r"^\s{0,8}(?:export |default |public |private |protected |static |async |pub |final |abstract )*"
+    r"^\s{0,8}"
+    r"(?:export |default |public |private |protected |static |async |pub |final |abstract )*"
     r"(def|class|function|func|fn|struct|impl|interface|enum|trait|type|module|namespace)\s+"
     r"([\w$.:<>*()]+)"
 )

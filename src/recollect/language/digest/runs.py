@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,13 +14,15 @@ from recollect.language.digest.wording import Wording
 _TOTALS: Final = re.compile(
     r"^=+ .*\b\d+ (?:passed|failed|errors?|skipped|deselected)\b.* =+$"
     r"|^(?:Ran \d+ tests? in |FAILED \((?:failures|errors)=|OK(?: \(.*\))?$)"
-    r"|^\s*(?:Tests?|Test Suites|Test Files|Snapshots|Assertions)[: ]\s+.*\d+ (?:passed|failed|total|skipped)"
+    r"|^\s*(?:Tests?|Test Suites|Test Files|Snapshots|Assertions)[: ]\s+.*"
+    r"\d+ (?:passed|failed|total|skipped)"
     r"|^\s*\d+ (?:passing|failing|pending)\b"
     r"|^test result: "
     r"|Tests run: \d+, Failures: \d+"
     r"|^\d+ tests? completed|^\d+% tests passed|^\s*\d+ examples?, \d+ failures?"
     r"|\bBUILD (?:FAILURE|SUCCESS|FAILED|SUCCESSFUL)\b"
-    r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?|^\d+ (?:errors?|warnings?)(?: and \d+ warnings?)? generated"
+    r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?"
+    r"|^\d+ (?:errors?|warnings?)(?: and \d+ warnings?)? generated"
     r"|^error: (?:could not compile|aborting due to)|^make(?:\[\d+\])?: \*\*\* "
     r"|^(?:Total time|Finished in|Duration|Done in|Time):? +[\d.]+"
     r"|(?:passed|failed|skipped)[,;|] +\d+ (?:passed|failed|skipped)"
@@ -54,9 +57,8 @@ _EXIT: Final = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|return(?:ed)? code|退出码)[:=]? *(-?\d{1,3})\b",
     re.IGNORECASE,
 )
+_FILE: Final = re.compile(r"[\w./\\-]+\.\w{1,5}(?=[:( ]|$)")
 _MAX_FAILURES: Final = 2_000
-# Assertions that are told with one failure.
-_MAX_REASONS: Final = 2
 
 
 class Runs(Observer):
@@ -67,7 +69,8 @@ class Runs(Observer):
         self._failures: dict[str, int] = {}
         self._reasons: dict[str, int] = {}
         self._exit: tuple[str, int] | None = None
-        self._count = 0
+        self._files: Counter[str] = Counter()
+        self._reason_line = 0
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
@@ -85,15 +88,18 @@ class Runs(Observer):
             self._totals[re.sub(r"[\d.]+", "#", told)[:24]] = (told, number)
             return True
         if found := _FAILURE.match(line):
-            self._count += 1
             told = next(name for name in found.groups() if name)
-            if len(self._failures) < _MAX_FAILURES:
-                self._failures.setdefault(told, number)
+            if told not in self._failures and len(self._failures) < _MAX_FAILURES:
+                self._failures[told] = number
+                if file := _FILE.match(told):
+                    self._files[file[0]] += 1
             return True
         if found := _ASSERTION.match(line):
             told = next(name for name in found.groups() if name)
-            if len(self._reasons) < _MAX_FAILURES:
+            # Of several lines in a row the first tells the reason, the others explain it.
+            if number != self._reason_line + 1 and len(self._reasons) < _MAX_FAILURES:
                 self._reasons.setdefault(told, number)
+            self._reason_line = number
             return True
         if "xit" in line or "return" in line or "退出码" in line:
             found = _EXIT.search(line)
@@ -108,6 +114,9 @@ class Runs(Observer):
             yield Finding(text=told, weight=max(6.0, 12.0 - 1.5 * place), kind=f"total{place}")
         if self._exit is not None:
             yield Finding(text=say.say("exit", status=self._exit[0]), weight=8.0, kind="exit")
+        if len(self._files) > 1 or any(count > 3 for count in self._files.values()):
+            counts = say.counts(self._files.most_common(), 8)
+            yield Finding(text=say.say("failing", counts=counts), weight=10.0, kind="files")
         failures = list(self._failures.items())
         for place, (told, line) in enumerate(failures):
             is_end = place in (0, len(failures) - 1)

@@ -1,4 +1,4 @@
-"""Stack traces of Python, Java, JavaScript, Go and Rust: the error, its cause and where it arose."""
+"""Stack traces of Python, Java, JavaScript, Go and Rust: the error, its cause and its place."""
 
 from __future__ import annotations
 
