@@ -22,7 +22,6 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.meter import Meter
 from recollect.domain.write import READING, Pending
 from recollect.errors import RecollectError, StorageError
-from recollect.memory.parts import Parts
 from recollect.ports.runtime import work_in_background
 from recollect.recall.listing import Listing
 from recollect.settings import Settings
@@ -30,8 +29,10 @@ from recollect.settings import Settings
 if TYPE_CHECKING:
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
+    from recollect.assemble.sharing import SharingParts
     from recollect.assemble.stores import AgentWiring
     from recollect.assemble.understanding import Understanding
+    from recollect.assemble.upkeep import UpkeepServices
     from recollect.backends.local.keyword_index import LocalKeywordIndex
     from recollect.backends.local.unit_metadata import Catalogue
     from recollect.backends.local.vector_index import LocalVectorIndex
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
-    from recollect.memory.parts import SharingParts, UpkeepServices
     from recollect.ports.archives import Archives, Blobs
     from recollect.ports.judge import Judge
     from recollect.ports.keys import AgentOverlays
@@ -134,7 +134,7 @@ _BACKGROUND_MODULES: Final = (
 )
 
 
-class Wiring(Parts):
+class Wiring:
     """The services on one database."""
 
     def __init__(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.proposals import SqlProposals
 from recollect.lifecycle.audit import AuditService, Sealer, Verifier
 from recollect.lifecycle.prompt_replay import Replayer
-from recollect.memory.parts import SharingParts
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from recollect.writing.candidates import Candidates
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingParts:
+    """The services behind `memory.shared`."""
+
+    proposals: ProposalService
+    records: SharedRecords
 
 
 def sharing_of(

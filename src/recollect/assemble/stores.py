@@ -26,6 +26,7 @@ from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
     from recollect.assemble.moves import AgentMover
+    from recollect.assemble.sharing import SharingParts
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.journaled_database import JournaledDatabase
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from recollect.domain.transfer import Copied
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.keys import KeyService
-    from recollect.memory.parts import SharingParts
     from recollect.ports.keys import AgentOverlays
     from recollect.settings import Settings
 

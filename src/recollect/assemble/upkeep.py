@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from recollect.domain.forgetting import Target
     from recollect.domain.scope import Caller, Holding
     from recollect.erasure.forgetting import Forgetting
-    from recollect.lifecycle.short_term import Promoter
+    from recollect.lifecycle.conflicts import Conflicts
+    from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
+    from recollect.lifecycle.statistics import HealthCheck
+    from recollect.lifecycle.sweep import RecordSweep
     from recollect.lifecycle.usage import Usage
     from recollect.lifecycle.working_memory import WorkingMemory
-    from recollect.memory.parts import UpkeepServices
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
@@ -36,6 +39,18 @@ if TYPE_CHECKING:
     from recollect.settings.working import RetentionRuleSettings
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepServices:
+    """The services behind `memory.upkeep`."""
+
+    buffer: Buffer
+    promoter: Promoter
+    sweep: RecordSweep
+    health: HealthCheck
+    conflicts: Conflicts
+    review: Quarantine
 
 
 def usage_of(
@@ -86,7 +101,6 @@ def upkeep_services_of(
         RetentionRules,
         SweepRunner,
     )
-    from recollect.memory.parts import UpkeepServices
 
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle

@@ -17,7 +17,7 @@ from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError, S
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
     from recollect.settings.sections import AgentSettings
 
 
@@ -48,7 +48,7 @@ class Agents:
     this process at once, in others within seconds.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -248,7 +248,7 @@ def _refused(problem: RecollectError) -> InvalidInput:
 class ApiKeys:
     """API keys with a role, optionally limited to workspaces, users and agents."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -309,7 +309,7 @@ class ApiKeys:
 class BackgroundJobs:
     """The background jobs of all stores; finished ones are listed for a day."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Wiring) -> None:
         self._parts = parts
 
     async def list(

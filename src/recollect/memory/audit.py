@@ -10,13 +10,13 @@ from recollect.domain.page import Page
 from recollect.domain.scope import Caller
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class AuditTrail:
     """An append-only, verifiable log of who wrote, read and changed what, and why."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 

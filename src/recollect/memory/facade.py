@@ -18,6 +18,7 @@ from recollect.memory.opening import Opening
 
 # The views, which few programs use, are imported by those that hand them out.
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.context.session import Session
     from recollect.domain.archive import ContentRange
     from recollect.domain.change import Changes
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from recollect.memory.audit import AuditTrail
     from recollect.memory.items import Items
     from recollect.memory.knowledge import KnowledgeDocuments
-    from recollect.memory.parts import Parts
     from recollect.memory.shared import SharedMemory
     from recollect.memory.upkeep import Upkeep
     from recollect.memory.workspace import WorkspaceView
@@ -62,7 +62,7 @@ class Memory:
     `RecollectError`.
     """
 
-    def __init__(self, parts: Parts, caller: Caller, *, is_root: bool = True) -> None:
+    def __init__(self, parts: Wiring, caller: Caller, *, is_root: bool = True) -> None:
         self._opened = parts
         self._caller = caller
         self._is_root = is_root
@@ -79,7 +79,7 @@ class Memory:
         embedder: Embedder | None = None,
         judge: Judge | None = None,
         key: str | None = None,
-    ) -> Opening:
+    ) -> Opening[Memory]:
         """Open a database file, a data folder, settings or the address of a server.
 
         Without an argument, open what `recollect where` shows. A server may ask for a `key`.
@@ -88,10 +88,10 @@ class Memory:
         `embedder` to replace the one in the settings, or a `judge` to replace the local model that
         decides how statements relate.
         """
-        return Opening(where, clock, embedder, judge, key)
+        return Opening(Memory, where, clock, embedder, judge, key)
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> Wiring:
         """The services on the store of this agent, which may be moved to another one."""
         return self._opened.of_agent(self._caller.scope.agent)
 
@@ -425,7 +425,7 @@ class Memory:
         # Imported here: memory itself does not need the library that checks arguments.
         from recollect.tools import open_toolbox
 
-        return open_toolbox(self, self._parts, self._caller, self._session, session, language)
+        return open_toolbox(self._opened, self._caller, self._session, session, language)
 
     async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
         """Report that a record was used and whether it helped; later recalls consider it."""

@@ -13,13 +13,13 @@ from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute, Swept, swept_together
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class Upkeep:
     """The care of memory: health, conflicts, quarantine, expiry and retention."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
-from recollect.backends.sql import forget_ledger, schema
+from recollect.backends.sql import erasure_targets, schema
 from recollect.backends.sql.agent_copy import copies_left
 from recollect.backends.sql.audit_entries import Pseudonym, erase_audit_of, rename_in_audit
 from recollect.backends.sql.database import Database
@@ -30,7 +30,7 @@ from recollect.backends.sql.erasure_targets import (
     find,
     names_in,
 )
-from recollect.backends.sql.forget_ledger import Entry, entry_of
+from recollect.backends.sql.forget_ledger import Entry
 from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase
@@ -411,7 +411,7 @@ class SqlErasure:
 
         def start(connection: Connection) -> Erased:
             begun = hide(connection, target, forget_id, to_micros(now))
-            entry = entry_of(target, begun.found, forget_id)
+            entry = erasure_targets.entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
             touched = (*begun.found.whole, *begun.found.parts, *begun.found.shared)
             payload = {**scopes, "entry": entry.as_json()}
@@ -528,9 +528,9 @@ class SqlErasure:
         noted = await asyncio.to_thread(self._database.ledger.ids)
         if not noted:
             return []
-        new = await self._database.read(lambda it: forget_ledger.not_applied(it, noted))
+        new = await self._database.read(lambda it: erasure_targets.not_applied(it, noted))
         entries = await asyncio.to_thread(self._database.ledger.read, new) if new else []
-        begun = await self._database.read(lambda it: list(forget_ledger.targets(it, entries)))
+        begun = await self._database.read(lambda it: list(erasure_targets.targets(it, entries)))
         for forget_id, target in begun:
             # Whoever works on jobs may go on with it at once.
             await self._begin(target, forget_id, timedelta())
