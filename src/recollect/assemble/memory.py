@@ -87,20 +87,20 @@ async def assemble(
     try:
         parts.declared_agents = settings.agents
         parts.try_settings()
-        await parts.hide_forgotten()
-        await parts.go_on_forgetting()
+        await parts.lifetime.hide_forgotten()
+        await parts.lifetime.go_on_forgetting()
         if settings.models != ModelSettings() or settings.notes.rules:
             # Report an unusable model or rule now, not in the middle of a conversation.
             _ = parts.working
         await parts.moves.follow()
         caller = first_caller(overlaid.of_agent(settings.scope.agent))
-        theirs = parts.of_agent(caller.scope.agent)
+        theirs = parts.router.of_agent(caller.scope.agent)
     except RecollectError:
-        for store in parts.stores.values():
-            await store.close_store()
+        for store in parts.router.stores.values():
+            await store.lifetime.close_store()
         await database.close()
         await understanding.close()
         raise
-    parts.start()
-    await parts.catch_up()
+    parts.lifetime.start()
+    await parts.lifetime.catch_up()
     return theirs, caller

@@ -81,7 +81,7 @@ def parties_of(settings: Settings) -> Parties:
 # --- Settings → the audit service -----------------------------------------------------------------
 
 
-def trail_of(
+def audit_of(
     settings: Settings,
     log: AuditLog,
     holding: Holding[AuditLog],

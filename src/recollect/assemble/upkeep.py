@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -161,6 +161,7 @@ def forgetting_of(
     sessions: Sessions,
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
+    copied: Callable[[], Awaitable[Collection[str]]],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.backends.sql.erasure import SqlErasure
@@ -185,19 +186,8 @@ def forgetting_of(
         settle=usage.flush,
         let_go=let_go,
         own_document=own_document,
+        copied=copied,
     )
-
-
-async def forget_again(settings: Settings, database: Database) -> None:
-    """Erase what was forgotten after the backup was made that this database comes from."""
-    from recollect.backends.sql.erasure import SqlErasure
-    from recollect.erasure.forgetting import clean_up, erase
-    from recollect.ports.runtime import SystemClock
-
-    erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
-    for forget_id in await erasure.reapply():
-        await erase(erasure, contents_of(settings, database), forget_id)
-        await clean_up(erasure, forget_id, even_large=True)
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:

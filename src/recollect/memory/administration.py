@@ -225,7 +225,7 @@ class Agents:
         settings = self._parts.settings
         wanted = settings.model_copy(update={"agents": {name: made}})
         is_same = wanted.store_of(name) == settings.store_of(name)
-        if not is_same and await self._parts.of_agent(name).has_memory_of(name):
+        if not is_same and await self._parts.router.of_agent(name).has_memory_of(name):
             from recollect.settings.agents import told_store
 
             raise Conflict(
@@ -321,12 +321,14 @@ class BackgroundJobs:
         cursor: str | None = None,
     ) -> Page[JobReport]:
         """Return jobs, newest first: waiting, running, failed, done or cancelled ones, or all."""
-        return await self._parts.job_desk.list(state, kind, PageWanted(limit=limit, cursor=cursor))
+        return await self._parts.job_control.list(
+            state, kind, PageWanted(limit=limit, cursor=cursor)
+        )
 
     async def get(self, job_id: str) -> JobReport:
         """Return the state, the progress where known, and the result of one job."""
-        return await self._parts.job_desk.get(job_id)
+        return await self._parts.job_control.get(job_id)
 
     async def cancel(self, job_id: str) -> JobReport:
         """Cancel a job; one that is running stops soon, and what it did is kept."""
-        return await self._parts.job_desk.cancel(job_id)
+        return await self._parts.job_control.cancel(job_id)

@@ -81,7 +81,7 @@ class ToolArchives:
                 f"{self._caller.scope.key} may not delete {archive_id}; it was kept",
                 hint="Only the caller whose session it comes from may delete an archive.",
             )
-        store = self._parts.of_agent(archive.scope.agent)
+        store = self._parts.router.of_agent(archive.scope.agent)
         await store.working.retention.remove([archive], by=self._caller.principal)
         return archive
 

@@ -93,7 +93,7 @@ class Memory:
     @property
     def _parts(self) -> Wiring:
         """The services on the store of this agent, which may be moved to another one."""
-        return self._opened.of_agent(self._caller.scope.agent)
+        return self._opened.router.of_agent(self._caller.scope.agent)
 
     @property
     def caller_scope(self) -> Scope:
@@ -233,7 +233,7 @@ class Memory:
             principal=scope.actor if principal is None else principal,
             role=self._caller.role if role is None else self._caller.role.at_most(role),
         )
-        memory = Memory(self._opened.of_agent(scope.agent), caller, is_root=False)
+        memory = Memory(self._opened.router.of_agent(scope.agent), caller, is_root=False)
         memory._anonymous = self._anonymous
         memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
@@ -596,7 +596,7 @@ class Memory:
             all_agents=all_agents,
             **filters,
         )
-        return await self._parts.forgetting_places.forget(
+        return await self._parts.forgetting.forget(
             self._caller, wish, dry_run=dry_run, verify=verify, progress=progress
         )
 
@@ -632,7 +632,7 @@ class Memory:
 
         Without a user, that is what belongs to no user; `workspace.users()` counts the others.
         """
-        return await self._parts.figures.stats(self._caller.readable)
+        return await self._parts.statistics.stats(self._caller.readable)
 
     async def backup(self, target: str | Path) -> CopiedContents:
         """Copy the database and the files it refers to, and check the copy, while it is in use.
@@ -675,7 +675,7 @@ class Memory:
         # What is needed to import is not needed to remember.
         from recollect.transfer.importer import import_into
 
-        importers = [parts.importer for parts in self._parts.all_stores]
+        importers = [parts.importer for parts in self._parts.router.opened]
         return await import_into(
             importers,
             None if all_scopes else self._caller,
@@ -715,26 +715,26 @@ class Memory:
         the work; with `background`, this call does not wait for it. Return how many units had no
         vector of the model.
         """
-        return await self._parts.renewal.reindex(progress, model, in_background=background)
+        return await self._parts.reindex.reindex(progress, model, in_background=background)
 
     async def reindexing(self) -> Reindexing:
         """Return the progress of a model switch, or what the current model still has to embed."""
-        return await self._parts.renewal.progress()
+        return await self._parts.reindex.progress()
 
     async def stop_reindexing(self) -> bool:
         """Stop a model switch in whichever process runs it; return False if there is none.
 
         Vectors made so far are kept, and every scope keeps the model it uses now.
         """
-        return await self._parts.renewal.stop()
+        return await self._parts.reindex.stop()
 
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.all_stores])
+        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
 
     async def drain(self) -> None:
         """Wait until all background work has finished or failed."""
-        for parts in self._parts.all_stores:
+        for parts in self._parts.router.opened:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
@@ -747,7 +747,7 @@ class Memory:
         """
         if not self._is_root:
             return Pending()
-        return await self._opened.close()
+        return await self._opened.lifetime.close()
 
     async def __aenter__(self) -> Memory:
         return self

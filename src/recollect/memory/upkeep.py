@@ -88,11 +88,10 @@ class Upkeep:
         """
         if not all_scopes:
             return await self._parts.upkeep.sweep.of(self._caller, dry_run=dry_run)
-        self._parts.require_all_stores()
         by = self._caller.principal
         return swept_together(
             [
                 await parts.upkeep.sweep.everything(dry_run=dry_run, by=by)
-                for parts in self._parts.all_stores
+                for parts in self._parts.router.every()
             ]
         )

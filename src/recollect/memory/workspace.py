@@ -168,7 +168,7 @@ class WorkspaceView:
         `about` is the id of a record, a turn or a recall that an entry names.
         """
         scopes = await self._inspected_scopes(agent, user, "audit")
-        return await self._parts.trail.page(
+        return await self._parts.audit.page(
             scopes, limit=limit, cursor=cursor, action=action, about=about
         )
 

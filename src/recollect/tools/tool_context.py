@@ -29,7 +29,7 @@ class ToolContext:
     @property
     def parts(self) -> Wiring:
         """Return the services on the store of this agent, which may be moved to another one."""
-        return self.opened.of_agent(self.caller.scope.agent)
+        return self.opened.router.of_agent(self.caller.scope.agent)
 
     @property
     def places(self) -> Places:
