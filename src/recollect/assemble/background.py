@@ -20,7 +20,6 @@ from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
@@ -93,7 +92,7 @@ def worker_of(parts: Wiring) -> Worker:
 class EmbeddingWork:
     """The services that embed what is already stored."""
 
-    serving: ScopeModels
+    serving: SqlScopeModels
     filler: VectorBackfill
     reembedder: ModelSwitch
 

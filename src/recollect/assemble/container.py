@@ -7,9 +7,8 @@ the function that needs them.
 
 from __future__ import annotations
 
-import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from recollect.assemble.backend import Backend
 from recollect.assemble.lifetime import Lifetime
@@ -25,7 +24,11 @@ if TYPE_CHECKING:
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
+    from recollect.backends.sql.administration import SqlAgentOverlays
+    from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.backends.sql.writes import SqlWrites
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
@@ -47,13 +50,11 @@ if TYPE_CHECKING:
     from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
-    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.archives import Blobs
     from recollect.ports.judge import Judge
-    from recollect.ports.keys import AgentOverlays
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
-    from recollect.ports.store import Store, Writes
-    from recollect.ports.upkeep import UpkeepReader
+    from recollect.ports.store import Store
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
@@ -73,10 +74,6 @@ if TYPE_CHECKING:
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
     from recollect.writing.told import Told
-
-_log = logging.getLogger(__name__)
-
-_MEGABYTE: Final = 1 << 20
 
 
 class Wiring:
@@ -261,19 +258,19 @@ class Wiring:
         return self.router.route(self, lambda parts: parts.here.state)
 
     @cached_property
-    def upkeep_reader(self) -> UpkeepReader:
+    def upkeep_reader(self) -> SqlUpkeep:
         from recollect.assemble.several_stores import UPKEEP
 
         return self.router.route(self, lambda parts: parts.here.upkeep, UPKEEP)
 
     @cached_property
-    def writes(self) -> Writes:
+    def writes(self) -> SqlWrites:
         from recollect.assemble.several_stores import WRITES
 
         return self.router.route(self, lambda parts: parts.here.writes, WRITES)
 
     @cached_property
-    def archives(self) -> Archives:
+    def archives(self) -> SqlArchives:
         from recollect.assemble.several_stores import ARCHIVES
 
         return self.router.route(self, lambda parts: parts.here.archives, ARCHIVES)
@@ -334,9 +331,9 @@ class Wiring:
 
     @cached_property
     def audit(self) -> AuditService:
-        from recollect.assemble.sharing import audit_of
+        from recollect.assemble.sharing import trail_of
 
-        return audit_of(
+        return trail_of(
             self.settings,
             self.here.audit,
             lambda scope: self.router.holding(scope).here.audit,
@@ -685,7 +682,7 @@ class Wiring:
             meter.set_total(name, stats.misses, "miss")
 
     @cached_property
-    def agent_overlays(self) -> AgentOverlays:
+    def agent_overlays(self) -> SqlAgentOverlays:
         from recollect.backends.sql.administration import SqlAgentOverlays
 
         return SqlAgentOverlays(self.database)
@@ -746,5 +743,5 @@ class AgentWiring(Wiring):
         return self.router.common.keys
 
     @cached_property
-    def agent_overlays(self) -> AgentOverlays:
+    def agent_overlays(self) -> SqlAgentOverlays:
         return self.router.common.agent_overlays

@@ -15,6 +15,7 @@ from recollect.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
+    from recollect.backends.sql.directory import SqlDirectory
     from recollect.domain.directory import (
         Facets,
         LabelKind,
@@ -25,13 +26,12 @@ if TYPE_CHECKING:
     )
     from recollect.domain.filters import Filter
     from recollect.domain.record import Record
-    from recollect.ports.directory import Directory
 
 T = TypeVar("T")
 Placed = Sequence[tuple[Cursor, T]]
 
 
-def _within(stores: Stores[Directory], within: Workspace) -> Sequence[Directory]:
+def _within(stores: Stores[SqlDirectory], within: Workspace) -> Sequence[SqlDirectory]:
     """Return the directories of the stores that hold some of a workspace."""
     if within.agent is not None:
         return [stores.of_agent(None if within.agent == NOBODY else within.agent)]
@@ -44,14 +44,14 @@ def _within(stores: Stores[Directory], within: Workspace) -> Sequence[Directory]
     return stores.opened()
 
 
-def _split(stores: Stores[Directory], extent: Extent) -> Sequence[tuple[Directory, Extent]]:
+def _split(stores: Stores[SqlDirectory], extent: Extent) -> Sequence[tuple[SqlDirectory, Extent]]:
     if isinstance(extent, Workspace):
         return [(store, extent) for store in _within(stores, extent)]
     return split(extent, stores.holding)
 
 
 async def _scopes(
-    stores: Stores[Directory], within: Workspace, *, after: Cursor | None, limit: int
+    stores: Stores[SqlDirectory], within: Workspace, *, after: Cursor | None, limit: int
 ) -> Placed[ScopeEntry]:
     asked = _within(stores, within)
 
@@ -68,7 +68,7 @@ async def _scopes(
 
 
 async def _scopes_within(
-    stores: Stores[Directory], within: Workspace, *, limit: int
+    stores: Stores[SqlDirectory], within: Workspace, *, limit: int
 ) -> Sequence[Scope]:
     if within.agent is not None:
         return await _within(stores, within)[0].scopes_within(within, limit=limit)
@@ -82,7 +82,7 @@ async def _scopes_within(
 
 
 async def _names(
-    stores: Stores[Directory],
+    stores: Stores[SqlDirectory],
     within: Workspace,
     part: Part,
     *,
@@ -92,7 +92,7 @@ async def _names(
 ) -> Placed[NameEntry]:
     asked = _within(stores, within)
 
-    async def known(store: Directory, names: Sequence[str]) -> Mapping[str, NameEntry]:
+    async def known(store: SqlDirectory, names: Sequence[str]) -> Mapping[str, NameEntry]:
         found = await store.names(within, part, after=None, limit=len(names), among=names)
         return {entry.name: entry for _, entry in found}
 
@@ -116,12 +116,12 @@ async def _names(
     return await _in_turn(len(asked), read, after, limit)
 
 
-async def _users(stores: Stores[Directory], workspaces: Sequence[str]) -> frozenset[str]:
+async def _users(stores: Stores[SqlDirectory], workspaces: Sequence[str]) -> frozenset[str]:
     return frozenset(chain(*[await store.users(workspaces) for store in stores.opened()]))
 
 
 async def _sessions(
-    stores: Stores[Directory], extent: Extent, *, after: Cursor | None, limit: int
+    stores: Stores[SqlDirectory], extent: Extent, *, after: Cursor | None, limit: int
 ) -> Placed[SessionEntry]:
     found = [
         await store.sessions(some, after=after, limit=limit)
@@ -132,7 +132,7 @@ async def _sessions(
 
 
 async def _labels(
-    stores: Stores[Directory], extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
+    stores: Stores[SqlDirectory], extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
 ) -> Sequence[LabelEntry]:
     places = _split(stores, extent)
     if len(places) == 1:
@@ -146,7 +146,7 @@ async def _labels(
 
 
 async def _records(
-    stores: Stores[Directory], within: Workspace, where: Filter, **options: Any
+    stores: Stores[SqlDirectory], within: Workspace, where: Filter, **options: Any
 ) -> Sequence[Record]:
     asked = _within(stores, within)
     found = [[*await store.records(within, where, **options)] for store in asked]
@@ -154,14 +154,14 @@ async def _records(
 
 
 async def _count(
-    stores: Stores[Directory], within: Workspace, where: Filter, **options: Any
+    stores: Stores[SqlDirectory], within: Workspace, where: Filter, **options: Any
 ) -> int:
     asked = _within(stores, within)
     return sum([await store.count(within, where, **options) for store in asked])
 
 
 async def _facets(
-    stores: Stores[Directory], within: Workspace, where: Filter, **options: Any
+    stores: Stores[SqlDirectory], within: Workspace, where: Filter, **options: Any
 ) -> Facets:
     asked = _within(stores, within)
     return added([await store.facets(within, where, **options) for store in asked])

@@ -53,7 +53,10 @@ _MOST_PASSES: Final = 5
 
 
 class AgentMover:
-    """The `AgentMoves` of an open memory."""
+    """Moves agents between stores, while they are in use.
+
+    A `place` holds the settings of an agent that say where its store is.
+    """
 
     def __init__(self, common: Wiring) -> None:
         self._common = common

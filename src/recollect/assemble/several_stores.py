@@ -19,6 +19,7 @@ from recollect.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
+    from recollect.backends.sql.transfer import SqlTransfer
     from recollect.domain.archive import Archive, Blob
     from recollect.domain.document import Document
     from recollect.domain.embedding import Reindexing
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from recollect.ports.archives import Blobs
     from recollect.ports.jobs import Jobs
     from recollect.ports.store import Store
-    from recollect.ports.transfer import Extent, Snapshot, Transfer
+    from recollect.ports.transfer import Extent, Snapshot
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
 
@@ -476,7 +477,7 @@ def forgetting(listing: Listing) -> Mapping[str, Verb]:
 
 
 async def _read_transfer(
-    stores: Stores[Transfer], extent: Extent | None, take: Callable[[Snapshot], T]
+    stores: Stores[SqlTransfer], extent: Extent | None, take: Callable[[Snapshot], T]
 ) -> T:
     places = _places(stores, extent)
     loop = asyncio.get_running_loop()
@@ -497,8 +498,8 @@ async def _read_transfer(
 
 
 def _places(
-    stores: Stores[Transfer], extent: Extent | None
-) -> Sequence[tuple[Transfer, Extent | None]]:
+    stores: Stores[SqlTransfer], extent: Extent | None
+) -> Sequence[tuple[SqlTransfer, Extent | None]]:
     if extent is None:
         return [(transfer, None) for transfer in stores.every()]
     others = [
@@ -518,7 +519,7 @@ def _places(
 
 
 def _together(
-    stores: Stores[Transfer], transfers: Sequence[Transfer], snapshots: Sequence[Snapshot]
+    stores: Stores[SqlTransfer], transfers: Sequence[SqlTransfer], snapshots: Sequence[Snapshot]
 ) -> Snapshot:
     if len(snapshots) == 1:
         return snapshots[0]

@@ -15,10 +15,11 @@ from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
 
 if TYPE_CHECKING:
+    from recollect.backends.sql.audit_log import SqlAudit
     from recollect.backends.sql.database import Database
     from recollect.domain.scope import Caller, Holding, Scope
     from recollect.lifecycle.usage import Usage
-    from recollect.ports.audit import Anchor, AuditLog
+    from recollect.ports.audit import Anchor
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
@@ -81,10 +82,10 @@ def parties_of(settings: Settings) -> Parties:
 # --- Settings → the audit service -----------------------------------------------------------------
 
 
-def audit_of(
+def trail_of(
     settings: Settings,
-    log: AuditLog,
-    holding: Holding[AuditLog],
+    log: SqlAudit,
+    holding: Holding[SqlAudit],
     sealer: Sealer,
     anchor: Anchor,
     clock: Clock,

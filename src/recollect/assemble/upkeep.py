@@ -15,6 +15,7 @@ from recollect.domain.upkeep import RetentionRule
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.context.sessions import Sessions
     from recollect.domain.document import Document
     from recollect.domain.forgetting import Target
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
-    from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import EmbeddingService
@@ -56,7 +56,7 @@ class UpkeepServices:
 def usage_of(
     settings: Settings,
     state: State,
-    reader: UpkeepReader,
+    reader: SqlUpkeep,
     store: Store,
     saver: Saver,
     clock: Clock,
@@ -76,7 +76,7 @@ def usage_of(
 
 def upkeep_services_of(
     settings: Settings,
-    reader: UpkeepReader,
+    reader: SqlUpkeep,
     clock: Clock,
     store: Store,
     listing: Listing,

@@ -8,7 +8,7 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
 
 from recollect.domain.document import Document, is_document_id
@@ -23,10 +23,14 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import Conflict, InvalidInput, NotAllowed, StorageBusy, StorageError
 from recollect.ports.archives import Blobs
-from recollect.ports.erasure import Cleaning, Erasure, Proof
+from recollect.ports.erasure import Cleaning
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.erasure import SqlErasure
+    from recollect.backends.sql.erasure_proof import SqlProof
 
 _PAGE_RECORDS: Final = 500
 # The number of batches that run without a pause.
@@ -85,7 +89,7 @@ def make_forget_request(
 
 
 async def erase(
-    erasure: Erasure,
+    erasure: SqlErasure,
     blobs: Blobs,
     forget_id: str,
     tell: Callable[[Mapping[str, int]], None] = lambda erased: None,
@@ -108,7 +112,7 @@ async def erase(
             await asyncio.sleep(timer() - start)
 
 
-async def clean_up(erasure: Erasure, forget_id: str, *, even_large: bool) -> Cleaning:
+async def clean_up(erasure: SqlErasure, forget_id: str, *, even_large: bool) -> Cleaning:
     """Clean the files, which ends the forgetting; a job does it if it is not possible now."""
     cleaning = await erasure.clean(forget_id, even_large=even_large)
     if cleaning == "waits":
@@ -125,8 +129,8 @@ class Forgetting:
 
     def __init__(
         self,
-        erasure: Erasure,
-        proof: Proof,
+        erasure: SqlErasure,
+        proof: SqlProof,
         store: Store,
         listing: Listing,
         blobs: Blobs,

@@ -378,7 +378,7 @@ class _Foreseen(Exception):
 
 
 class SqlErasure:
-    """An `Erasure` on a SQL database and the ledger beside it.
+    """Erases from a SQL database, with the ledger beside it.
 
     `in_place` overwrites remains inside the live file instead of rewriting it.
     """
@@ -390,6 +390,7 @@ class SqlErasure:
         self._write = partial(database.write, is_removal=True)
 
     async def foresee(self, target: Target) -> Erased:
+        """Return what would be erased, without changing anything."""
         now = to_micros(self._clock.now())
 
         def look(connection: Connection) -> None:
@@ -404,6 +405,7 @@ class SqlErasure:
         raise AssertionError("a dry run ends with what it has seen")
 
     async def begin(self, target: Target, forget_id: str) -> Erased:
+        """Hide all of it durably; return the counts."""
         return await self._begin(target, forget_id, _LEASE)
 
     async def _begin(self, target: Target, forget_id: str, lease: timedelta) -> Erased:
@@ -438,6 +440,7 @@ class SqlErasure:
         return await self._write(start)
 
     async def advance(self, forget_id: str) -> Erased | None:
+        """Erase the next batch; return None if nothing is left. Others can write between calls."""
         payload = await self._payload(forget_id)
         if payload is None:
             return None
@@ -462,6 +465,7 @@ class SqlErasure:
         return await self._write(step)
 
     async def dropped(self, forget_id: str) -> None:
+        """Confirm that the blobs returned so far were deleted."""
         payload = await self._payload(forget_id)
         if payload is not None:
             noted = to_json({**payload, "blobs": []})
@@ -469,6 +473,10 @@ class SqlErasure:
             await self._write(lambda connection: connection.execute(emptied))
 
     async def clean(self, forget_id: str, *, even_large: bool) -> Cleaning:
+        """Remove what remains in the files.
+
+        Without `even_large`, a file so large that others would have to wait is left to the job.
+        """
         payload = await self._payload(forget_id)
         if payload is None:
             # Somebody else has finished it.
@@ -505,6 +513,7 @@ class SqlErasure:
         connection.execute(kept)
 
     async def finish(self, forget_id: str) -> None:
+        """Mark the erasure as finished."""
         payload = await self._payload(forget_id)
 
         def end(connection: Connection) -> None:
@@ -518,6 +527,7 @@ class SqlErasure:
         await self._write(end)
 
     async def postpone(self, forget_id: str) -> None:
+        """Leave the rest to the job."""
         free = {"lease_until": 0, "lease_owner": "", "attempts": 0, "gave_up": 0}
         free |= {"run_after": to_micros(self._clock.now() + _PAUSE)}
         freed = update(schema.jobs).where(_its(forget_id)).values(free)
