@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from recollect import Memory
 from recollect.assemble import memory as assembling
-from recollect.assemble.container import Wiring
+from recollect.assemble.lifetime import Lifetime
 from recollect.settings import Settings
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
@@ -115,7 +115,7 @@ async def judged(
 @pytest.fixture
 def nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be done in the background, however long a test takes on a busy machine."""
-    monkeypatch.setattr(Wiring, "start", lambda self: None)
+    monkeypatch.setattr(Lifetime, "start", lambda self: None)
 
 
 @pytest.fixture

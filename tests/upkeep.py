@@ -41,4 +41,4 @@ async def dispute(memory: Memory, first: Record, second: Record) -> str:
 
 
 def _store(memory: Memory):
-    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
+    return memory._parts.store  # pyright: ignore[reportPrivateUsage]

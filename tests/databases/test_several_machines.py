@@ -71,7 +71,7 @@ async def test_the_anchor_follows_whichever_machine_sealed_last(machines: Machin
     for machine in ("one", "two", "one", "two"):
         async with machines.open(machine) as memory:
             await memory.remember(f"{machine} was here")
-            await memory._parts.trail.sealer.seal()
+            await memory._parts.audit.sealer.seal()
             anchor = memory._parts.database.anchor
             (head,) = anchor.heads()
             assert head == anchor.known(head.org, head.workspace)
@@ -149,11 +149,11 @@ async def test_databases_of_one_name_share_a_place_and_nothing_in_it(
         rename(memory, "recollect")
         await remember_three(memory)
         await memory.scope(user="ann").forget(user="ann")
-        await memory._parts.trail.sealer.seal()
+        await memory._parts.audit.sealer.seal()
     async with machines.open("two", other) as memory:
         rename(memory, "recollect")
         assert memory._parts.database.ledger.ids() == set()
-        await memory._parts.trail.sealer.seal()
+        await memory._parts.audit.sealer.seal()
         assert (await memory.audit.verify()).is_intact
     async with machines.open("two", other) as memory:
         assert len(await memory.scope(user="ann").list()) == 1

@@ -163,7 +163,7 @@ async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
 
 async def test_entries_alone_leave_answers_of_recalls_in_the_cache(memory: Memory):
     """A scope's version is what caches follow; being given to a prompt changes no answer."""
-    store = memory._parts.own_store
+    store = memory._parts.store
     await memory.remember("Ann prefers green tea")
     before = await store.versions([memory.caller_scope])
     await memory.context("green tea")

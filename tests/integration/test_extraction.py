@@ -248,7 +248,7 @@ async def test_a_model_is_not_shown_what_came_out_of_memory(memory: Memory):
 
 
 def _extraction(memory: Memory, model: ScriptedModel) -> Extraction:
-    writing, store = memory._parts.writing, memory._parts.own_store
+    writing, store = memory._parts.writing, memory._parts.store
     extractor = ModelExtractor(model)
     return Extraction(store, writing.writes, writing.pipeline, writing.policy, extractor)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recollect import Memory
 from recollect.assemble.container import Wiring
+from recollect.assemble.lifetime import Lifetime
 from recollect.backends.sql.writes import SqlUndecidedRecords
 from recollect.cli.app import run
 from recollect.domain.embedding import JudgeCalibration
@@ -188,7 +189,7 @@ async def test_records_of_the_previous_schema_get_facets_even_after_an_interrupt
     with monkeypatch.context() as patched:
         patched.setattr(facet_job, "_RECORDS_PER_BATCH", 2)
         patched.setattr(SqlUndecidedRecords, "decide", interrupted)
-        patched.setattr(Wiring, "start", lambda self: None)
+        patched.setattr(Lifetime, "start", lambda self: None)
         async with Memory.open(database_path) as memory:
             await memory.list()
             all_of_them = _undecided(database_path)

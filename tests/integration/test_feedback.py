@@ -139,7 +139,7 @@ async def test_an_edit_of_what_was_read_before_loses_no_use(memory: Memory):
     await memory.context("deploy, ship")
     await memory.drain()
     edited = read.evolve(content="Deploy with make release", version=2)
-    store = memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
+    store = memory._parts.store  # pyright: ignore[reportPrivateUsage]
     await store.commit(
         ChangeSet(principal="x", scope=read.scope, records=(RecordChange(record=edited),))
     )
@@ -220,7 +220,7 @@ async def _counted_in_the_end(memory: Memory, record: Record) -> int:
 
 
 def _store(memory: Memory):
-    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
+    return memory._parts.store  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_counts_are_written_in_the_background(memory: Memory, clock: TurnedClock):

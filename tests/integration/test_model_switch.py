@@ -330,7 +330,7 @@ async def test_one_waits_for_another_process_that_has_begun_it(opened, clock: Tu
         waiting = asyncio.create_task(here.reindex())
         await asyncio.sleep(0.1)
         assert not waiting.done()
-        reembedder = there._parts.own_renewal._reembedder
+        reembedder = there._parts.store_reindex._reembedder
         await reembedder.run(job)
         await jobs.finish(job)
         assert await waiting == len(NOTES)
@@ -376,7 +376,7 @@ async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, data
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
         gone = Scope(user="nobody")
-        store = memory._parts.own_store
+        store = memory._parts.store
         units = table(database_path, "SELECT id, owner_id FROM units")
         vectors = tuple(
             UnitVector(scope=gone, unit=unit, owner=owner, vector=bytes(64))

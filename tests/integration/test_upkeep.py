@@ -154,7 +154,7 @@ def _fields(worth: Worth) -> dict[str, object]:
 
 
 def _store(memory: Memory):
-    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
+    return memory._parts.store  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_session_counts_once_however_many_processes_serve_it(

@@ -245,7 +245,7 @@ async def test_reindexing_reaches_every_store(memory: Memory):
     await _tell(memory)
     await memory.drain()
     units = (await memory.reindexing()).units
-    alone = [await parts.own_renewal.progress() for parts in memory._parts.every()]
+    alone = [await parts.store_reindex.progress() for parts in memory._parts.router.every()]
     assert len(alone) == 3
     assert units == sum(it.units for it in alone) > max(it.units for it in alone)
     assert await memory.stop_reindexing() is False

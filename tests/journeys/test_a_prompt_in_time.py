@@ -165,7 +165,7 @@ async def test_the_first_prompt_of_a_session_finds_the_models_loaded(
         await told_before(memory)
     async with Memory.open(settings_at(tmp_path)) as memory:
         await memory.session("now")
-        loading = memory._parts._loading
+        loading = memory._parts.lifetime._loading
         assert loading is not None, "loading begins when a session is opened"
         await asyncio.wait([loading])
         calls = memory._parts.understanding.usage()[0].calls

@@ -119,7 +119,7 @@ def test_the_best_of_the_keyword_path_and_of_the_vector_path_are_in_the_answer(
 
 async def _best_by_words(world: _World, memory: Memory, asked: str) -> str | None:
     """What the keyword path alone thinks best."""
-    path = KeywordPath(world.memory._parts.units)  # pyright: ignore[reportPrivateUsage]
+    path = KeywordPath(world.memory._parts.here.units)  # pyright: ignore[reportPrivateUsage]
     scopes: tuple[Scope, ...] = (memory.caller_scope,)
     question = Question(text=asked, scopes=scopes, limit=1, min_score=0.0, now=world.clock.now())
     matches = (await path.search(question, 1, within=None)).matches

@@ -24,6 +24,7 @@ from recollect.recall.time_path import TimePath
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.domain.archive import Archive
     from recollect.domain.embedding import MemoryCalibration
     from recollect.domain.meter import Meter
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
-    from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
     from recollect.recall.late_vectors import LateVectors, VectorGaps
@@ -190,7 +190,7 @@ def prefetch_of(
     profiles: ProfileReader,
     clock: Clock,
     usage: Usage,
-    upkeep: UpkeepReader,
+    upkeep: SqlUpkeep,
     meter: Meter,
     source: Callable[[], PassageSource],
 ) -> Prefetch:

@@ -14,6 +14,7 @@ from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAcc
 from recollect.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.context.notes import NotesRule
     from recollect.context.session_state import SessionOptions
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.retrieval import PassageReader
     from recollect.lifecycle.working_memory import WorkingMemory
-    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.archives import Blobs
     from recollect.ports.embedder import VectorSource
     from recollect.ports.jobs import Jobs
     from recollect.ports.language_model import LanguageModel
@@ -45,7 +46,7 @@ def working_memory(
     jobs: Jobs,
     stored_state: State,
     store: Store,
-    archives: Archives,
+    archives: SqlArchives,
     blobs: Blobs,
     clock: Clock,
     meaning: EmbeddingService,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -14,20 +15,22 @@ from recollect.domain.upkeep import RetentionRule
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.context.sessions import Sessions
     from recollect.domain.document import Document
     from recollect.domain.forgetting import Target
     from recollect.domain.scope import Caller, Holding
     from recollect.erasure.forgetting import Forgetting
-    from recollect.lifecycle.short_term import Promoter
+    from recollect.lifecycle.conflicts import Conflicts
+    from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
+    from recollect.lifecycle.statistics import HealthCheck
+    from recollect.lifecycle.sweep import RecordSweep
     from recollect.lifecycle.usage import Usage
     from recollect.lifecycle.working_memory import WorkingMemory
-    from recollect.memory.parts import UpkeepServices
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
-    from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
     from recollect.recall.meaning import EmbeddingService
@@ -38,10 +41,22 @@ if TYPE_CHECKING:
     from recollect.writing.saver import Saver
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepServices:
+    """The services behind `memory.upkeep`."""
+
+    buffer: Buffer
+    promoter: Promoter
+    sweep: RecordSweep
+    health: HealthCheck
+    conflicts: Conflicts
+    review: Quarantine
+
+
 def usage_of(
     settings: Settings,
     state: State,
-    reader: UpkeepReader,
+    reader: SqlUpkeep,
     store: Store,
     saver: Saver,
     clock: Clock,
@@ -61,7 +76,7 @@ def usage_of(
 
 def upkeep_services_of(
     settings: Settings,
-    reader: UpkeepReader,
+    reader: SqlUpkeep,
     clock: Clock,
     store: Store,
     listing: Listing,
@@ -86,7 +101,6 @@ def upkeep_services_of(
         RetentionRules,
         SweepRunner,
     )
-    from recollect.memory.parts import UpkeepServices
 
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
@@ -147,6 +161,7 @@ def forgetting_of(
     sessions: Sessions,
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
+    copied: Callable[[], Awaitable[Collection[str]]],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.backends.sql.erasure import SqlErasure
@@ -171,19 +186,8 @@ def forgetting_of(
         settle=usage.flush,
         let_go=let_go,
         own_document=own_document,
+        copied=copied,
     )
-
-
-async def forget_again(settings: Settings, database: Database) -> None:
-    """Erase what was forgotten after the backup was made that this database comes from."""
-    from recollect.backends.sql.erasure import SqlErasure
-    from recollect.erasure.forgetting import clean_up, erase
-    from recollect.ports.runtime import SystemClock
-
-    erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
-    for forget_id in await erasure.reapply():
-        await erase(erasure, contents_of(settings, database), forget_id)
-        await clean_up(erasure, forget_id, even_large=True)
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from recollect.assemble.judge import policy_of
 from recollect.backends.sql.database import Database
@@ -19,7 +20,7 @@ from recollect.lifecycle.jobs import Handler
 from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
-from recollect.ports.store import Store, Writes
+from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.user_names import UserNames
@@ -43,12 +44,15 @@ from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
+
 
 def writing_of(
     settings: Settings,
     database: Database,
     store: Store,
-    writes: Writes,
+    writes: SqlWrites,
     indexes: Holding[Indexes],
     meaning: EmbeddingService,
     clock: Clock,

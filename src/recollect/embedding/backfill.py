@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
 from recollect.domain.change import ChangeSet
@@ -16,11 +16,14 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.language.units import record_units, turn_units
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import PlainUnit, ScopeModels
+from recollect.ports.scope_models import PlainUnit
 from recollect.ports.store import Store
 from recollect.recall.late_vectors import LateVectors
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 # Returns the units of an archive or document from its stored text; None if it cannot be read.
 StoredUnits = Callable[[Archive | Document], Awaitable[OwnerUnits | None]]
@@ -79,7 +82,7 @@ class VectorBackfill:
 
     def __init__(
         self,
-        serving: ScopeModels,
+        serving: SqlScopeModels,
         maker: VectorMaker,
         meaning: EmbeddingService,
         jobs: Jobs,

@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.job import Job, NewJob, Progress
@@ -21,9 +21,12 @@ from recollect.domain.scope import Scope
 from recollect.embedding.backfill import VectorBackfill, VectorMaker
 from recollect.errors import RecollectError
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import ScopeModels, ServedUnits
+from recollect.ports.scope_models import ServedUnits
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 _BATCH_UNITS: Final = 64
 _BATCH_SCOPES: Final = 100
@@ -43,7 +46,7 @@ class ModelSwitch:
 
     def __init__(
         self,
-        serving: ScopeModels,
+        serving: SqlScopeModels,
         maker: VectorMaker,
         filler: VectorBackfill,
         meaning: EmbeddingService,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.indexing import ArchiveIndexer
 from recollect.domain.archive import Archive
@@ -27,10 +27,12 @@ from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import ScopeModels
-from recollect.ports.units import IndexGenerations
 from recollect.recall.meaning import EmbeddingService
 from recollect.recall.reader import Reader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.index_rebuild import SqlIndexGenerations
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 REINDEX: Final = "reindex"
 _BATCH_OWNERS: Final = 200
@@ -45,7 +47,9 @@ _POLL_SECONDS: Final = 1.0
 class Reindexer:
     """A job that updates the index to the current analyzer; until then old terms serve a scope."""
 
-    def __init__(self, editions: IndexGenerations, stored_units: StoredUnits, jobs: Jobs) -> None:
+    def __init__(
+        self, editions: SqlIndexGenerations, stored_units: StoredUnits, jobs: Jobs
+    ) -> None:
         self._editions = editions
         self._stored_units = stored_units
         self._jobs = jobs
@@ -116,7 +120,7 @@ class ReindexService:
 
     def __init__(
         self,
-        serving: ScopeModels,
+        serving: SqlScopeModels,
         indexer: ArchiveIndexer,
         reindexer: Reindexer,
         reembedder: ModelSwitch,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
@@ -18,7 +18,9 @@ from recollect.domain.scope import Caller, Scope
 from recollect.errors import NotAllowed, NotFound
 from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Originals, Tell
 from recollect.knowledge.retrieval import Retriever
-from recollect.ports.documents import Documents
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.documents import SqlDocuments
 
 _MAX_QUESTION_CHARS: Final = 2_000
 
@@ -28,7 +30,7 @@ class KnowledgeBase:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: SqlDocuments,
         originals: Originals,
         ingester: Ingester,
         retriever: Retriever,

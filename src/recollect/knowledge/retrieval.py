@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.domain.document import (
     DOCUMENT_TYPES,
@@ -33,11 +33,14 @@ from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.knowledge.splitting import FIRST_SUMMARY, headline
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent import without_asking
-from recollect.ports.documents import Documents, LocatedChunk, Span
+from recollect.ports.documents import LocatedChunk, Span
 from recollect.ports.embedder import AskedQuestion, VectorSource
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.documents import SqlDocuments
 
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
 _MAX_ATTEMPTS: Final = 3
@@ -175,7 +178,7 @@ class Retriever:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: SqlDocuments,
         units: UnitIndex,
         vectors: VectorIndex,
         meaning: VectorSource,

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.vault import Retention
 from recollect.domain.change import ChangeSet, RecordChange
@@ -39,7 +39,9 @@ from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
 from recollect.ports.state import State
 from recollect.ports.store import Store
-from recollect.ports.upkeep import UpkeepReader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 # Few enough that saves do not have to wait for long.
 _BATCH_RECORDS: Final = 20
@@ -137,7 +139,7 @@ class SweepRunner:
     Each batch is a transaction, and the next sweep finds what is left.
     """
 
-    def __init__(self, store: Store, reader: UpkeepReader, clock: Clock) -> None:
+    def __init__(self, store: Store, reader: SqlUpkeep, clock: Clock) -> None:
         self._store = store
         self._reader = reader
         self._clock = clock
@@ -315,7 +317,7 @@ class Capacity:
     def __init__(
         self,
         store: Store,
-        reader: UpkeepReader,
+        reader: SqlUpkeep,
         clearing: SweepRunner,
         clock: Clock,
         options: CapacityOptions,

@@ -17,7 +17,7 @@ from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError, S
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
     from recollect.settings.sections import AgentSettings
 
 
@@ -48,7 +48,7 @@ class Agents:
     this process at once, in others within seconds.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -225,7 +225,7 @@ class Agents:
         settings = self._parts.settings
         wanted = settings.model_copy(update={"agents": {name: made}})
         is_same = wanted.store_of(name) == settings.store_of(name)
-        if not is_same and await self._parts.of_agent(name).has_memory_of(name):
+        if not is_same and await self._parts.router.of_agent(name).has_memory_of(name):
             from recollect.settings.agents import told_store
 
             raise Conflict(
@@ -248,7 +248,7 @@ def _refused(problem: RecollectError) -> InvalidInput:
 class ApiKeys:
     """API keys with a role, optionally limited to workspaces, users and agents."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -309,7 +309,7 @@ class ApiKeys:
 class BackgroundJobs:
     """The background jobs of all stores; finished ones are listed for a day."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Wiring) -> None:
         self._parts = parts
 
     async def list(
@@ -321,12 +321,14 @@ class BackgroundJobs:
         cursor: str | None = None,
     ) -> Page[JobReport]:
         """Return jobs, newest first: waiting, running, failed, done or cancelled ones, or all."""
-        return await self._parts.job_desk.list(state, kind, PageWanted(limit=limit, cursor=cursor))
+        return await self._parts.job_control.list(
+            state, kind, PageWanted(limit=limit, cursor=cursor)
+        )
 
     async def get(self, job_id: str) -> JobReport:
         """Return the state, the progress where known, and the result of one job."""
-        return await self._parts.job_desk.get(job_id)
+        return await self._parts.job_control.get(job_id)
 
     async def cancel(self, job_id: str) -> JobReport:
         """Cancel a job; one that is running stops soon, and what it did is kept."""
-        return await self._parts.job_desk.cancel(job_id)
+        return await self._parts.job_control.cancel(job_id)

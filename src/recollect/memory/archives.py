@@ -12,13 +12,13 @@ from recollect.domain.times import to_micros
 from recollect.errors import NotAllowed, NotFound
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class ToolArchives:
     """The archived tool results that a caller may read, from any session."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -81,7 +81,7 @@ class ToolArchives:
                 f"{self._caller.scope.key} may not delete {archive_id}; it was kept",
                 hint="Only the caller whose session it comes from may delete an archive.",
             )
-        store = self._parts.of_agent(archive.scope.agent)
+        store = self._parts.router.of_agent(archive.scope.agent)
         await store.working.retention.remove([archive], by=self._caller.principal)
         return archive
 

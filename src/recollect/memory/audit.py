@@ -10,13 +10,13 @@ from recollect.domain.page import Page
 from recollect.domain.scope import Caller
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class AuditTrail:
     """An append-only, verifiable log of who wrote, read and changed what, and why."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -33,22 +33,21 @@ class AuditTrail:
         `action` is a word such as `remember`, `update`, `observe` or `inject`; `target` is the id
         that it was done to.
         """
-        return await self._parts.trail.tail(
+        return await self._parts.audit.tail(
             self._caller, limit=limit, cursor=cursor, action=action, target=target
         )
 
     async def show(self, id: str) -> tuple[AuditEntry, ...]:
         """Return every entry about a record, a turn or a recall, oldest first."""
-        return await self._parts.trail.show(self._caller, id)
+        return await self._parts.audit.show(self._caller, id)
 
     async def verify(self) -> AuditVerdict:
         """Check the whole chain of this workspace and report what was changed after sealing.
 
         Where agents have stores of their own, each store has a chain, and all of them are checked.
         """
-        self._parts.require_all_stores()
         return verdict_together(
-            [await parts.trail.verify(self._caller) for parts in self._parts.all_stores]
+            [await parts.audit.verify(self._caller) for parts in self._parts.router.every()]
         )
 
     async def replay(self, recall_id: str) -> Replay:
@@ -56,8 +55,8 @@ class AuditTrail:
 
         See `MemoryContext` for the id of a recall.
         """
-        return await self._parts.trail.replay(self._caller, recall_id)
+        return await self._parts.audit.replay(self._caller, recall_id)
 
     async def seal(self) -> int:
         """Seal the newest entries now instead of in the background; return how many."""
-        return sum([await parts.trail.seal() for parts in self._parts.all_stores])
+        return sum([await parts.audit.seal() for parts in self._parts.router.opened])

@@ -18,6 +18,7 @@ from recollect.memory.opening import Opening
 
 # The views, which few programs use, are imported by those that hand them out.
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.context.session import Session
     from recollect.domain.archive import ContentRange
     from recollect.domain.change import Changes
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from recollect.memory.audit import AuditTrail
     from recollect.memory.items import Items
     from recollect.memory.knowledge import KnowledgeDocuments
-    from recollect.memory.parts import Parts
     from recollect.memory.shared import SharedMemory
     from recollect.memory.upkeep import Upkeep
     from recollect.memory.workspace import WorkspaceView
@@ -62,7 +62,7 @@ class Memory:
     `RecollectError`.
     """
 
-    def __init__(self, parts: Parts, caller: Caller, *, is_root: bool = True) -> None:
+    def __init__(self, parts: Wiring, caller: Caller, *, is_root: bool = True) -> None:
         self._opened = parts
         self._caller = caller
         self._is_root = is_root
@@ -79,7 +79,7 @@ class Memory:
         embedder: Embedder | None = None,
         judge: Judge | None = None,
         key: str | None = None,
-    ) -> Opening:
+    ) -> Opening[Memory]:
         """Open a database file, a data folder, settings or the address of a server.
 
         Without an argument, open what `recollect where` shows. A server may ask for a `key`.
@@ -88,12 +88,12 @@ class Memory:
         `embedder` to replace the one in the settings, or a `judge` to replace the local model that
         decides how statements relate.
         """
-        return Opening(where, clock, embedder, judge, key)
+        return Opening(Memory, where, clock, embedder, judge, key)
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> Wiring:
         """The services on the store of this agent, which may be moved to another one."""
-        return self._opened.of_agent(self._caller.scope.agent)
+        return self._opened.router.of_agent(self._caller.scope.agent)
 
     @property
     def caller_scope(self) -> Scope:
@@ -233,7 +233,7 @@ class Memory:
             principal=scope.actor if principal is None else principal,
             role=self._caller.role if role is None else self._caller.role.at_most(role),
         )
-        memory = Memory(self._opened.of_agent(scope.agent), caller, is_root=False)
+        memory = Memory(self._opened.router.of_agent(scope.agent), caller, is_root=False)
         memory._anonymous = self._anonymous
         memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
@@ -425,7 +425,7 @@ class Memory:
         # Imported here: memory itself does not need the library that checks arguments.
         from recollect.tools import open_toolbox
 
-        return open_toolbox(self, self._parts, self._caller, self._session, session, language)
+        return open_toolbox(self._opened, self._caller, self._session, session, language)
 
     async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
         """Report that a record was used and whether it helped; later recalls consider it."""
@@ -596,7 +596,7 @@ class Memory:
             all_agents=all_agents,
             **filters,
         )
-        return await self._parts.forgetting_places.forget(
+        return await self._parts.forgetting.forget(
             self._caller, wish, dry_run=dry_run, verify=verify, progress=progress
         )
 
@@ -632,7 +632,7 @@ class Memory:
 
         Without a user, that is what belongs to no user; `workspace.users()` counts the others.
         """
-        return await self._parts.figures.stats(self._caller.readable)
+        return await self._parts.statistics.stats(self._caller.readable)
 
     async def backup(self, target: str | Path) -> CopiedContents:
         """Copy the database and the files it refers to, and check the copy, while it is in use.
@@ -675,7 +675,7 @@ class Memory:
         # What is needed to import is not needed to remember.
         from recollect.transfer.importer import import_into
 
-        importers = [parts.importer for parts in self._parts.all_stores]
+        importers = [parts.importer for parts in self._parts.router.opened]
         return await import_into(
             importers,
             None if all_scopes else self._caller,
@@ -715,26 +715,26 @@ class Memory:
         the work; with `background`, this call does not wait for it. Return how many units had no
         vector of the model.
         """
-        return await self._parts.renewal.reindex(progress, model, in_background=background)
+        return await self._parts.reindex.reindex(progress, model, in_background=background)
 
     async def reindexing(self) -> Reindexing:
         """Return the progress of a model switch, or what the current model still has to embed."""
-        return await self._parts.renewal.progress()
+        return await self._parts.reindex.progress()
 
     async def stop_reindexing(self) -> bool:
         """Stop a model switch in whichever process runs it; return False if there is none.
 
         Vectors made so far are kept, and every scope keeps the model it uses now.
         """
-        return await self._parts.renewal.stop()
+        return await self._parts.reindex.stop()
 
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.all_stores])
+        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
 
     async def drain(self) -> None:
         """Wait until all background work has finished or failed."""
-        for parts in self._parts.all_stores:
+        for parts in self._parts.router.opened:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
@@ -747,7 +747,7 @@ class Memory:
         """
         if not self._is_root:
             return Pending()
-        return await self._opened.close()
+        return await self._opened.lifetime.close()
 
     async def __aenter__(self) -> Memory:
         return self

@@ -12,7 +12,7 @@ from recollect.domain.item import ItemDraft, ItemHit, Namespace, StoredItem
 from recollect.domain.scope import Caller
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class Items:
@@ -22,7 +22,7 @@ class Items:
     forgotten with everything else.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 

@@ -26,13 +26,13 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class KnowledgeDocuments:
     """The documents that this caller may read, in collections, and may add to."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 

@@ -12,7 +12,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.sharing import Proposal
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class SharedMemory:
@@ -24,7 +24,7 @@ class SharedMemory:
     propose and decide everything.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 

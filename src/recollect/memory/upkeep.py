@@ -13,13 +13,13 @@ from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute, Swept, swept_together
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class Upkeep:
     """The care of memory: health, conflicts, quarantine, expiry and retention."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -88,11 +88,10 @@ class Upkeep:
         """
         if not all_scopes:
             return await self._parts.upkeep.sweep.of(self._caller, dry_run=dry_run)
-        self._parts.require_all_stores()
         by = self._caller.principal
         return swept_together(
             [
                 await parts.upkeep.sweep.everything(dry_run=dry_run, by=by)
-                for parts in self._parts.all_stores
+                for parts in self._parts.router.every()
             ]
         )

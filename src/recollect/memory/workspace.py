@@ -21,7 +21,7 @@ from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class WorkspaceView:
@@ -30,7 +30,7 @@ class WorkspaceView:
     `agent` and `user` narrow a listing; `-` selects the scopes that have none.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -168,7 +168,7 @@ class WorkspaceView:
         `about` is the id of a record, a turn or a recall that an entry names.
         """
         scopes = await self._inspected_scopes(agent, user, "audit")
-        return await self._parts.trail.page(
+        return await self._parts.audit.page(
             scopes, limit=limit, cursor=cursor, action=action, about=about
         )
 

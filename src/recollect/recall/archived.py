@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
 from recollect.domain.hit import ArchivePassage
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
-from recollect.ports.archives import Archives
 from recollect.recall.fuse import Fused
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 TextOf = Callable[[Archive], Awaitable[str]]
 
@@ -21,7 +23,7 @@ _log: Final = logging.getLogger(__name__)
 class ArchivePassages:
     """Access to archives for recall."""
 
-    def __init__(self, archives: Archives, text_of: TextOf) -> None:
+    def __init__(self, archives: SqlArchives, text_of: TextOf) -> None:
         self._archives = archives
         self._text_of = text_of
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
 from recollect.domain.context import (
     FORMS,
@@ -38,7 +38,6 @@ from recollect.language.characters import language as language_of
 from recollect.language.uptake import takes_up
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import IN_TIME, Clock, answer_within, in_time
-from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.inject import build_context
 from recollect.recall.items import passage_id
@@ -46,6 +45,9 @@ from recollect.recall.message_recall import recall_for_message
 from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 _log: Final = logging.getLogger(__name__)
 # The number of sessions whose answers are waited for.
@@ -103,7 +105,7 @@ class Prefetch:
         counter: TokenCounter,
         clock: Clock,
         options: PrefetchOptions,
-        upkeep: UpkeepReader,
+        upkeep: SqlUpkeep,
         entered: Entered,
         injected: Injected,
         meter: Meter | None = None,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from recollect.domain.change import ChangeSet
 from recollect.domain.filters import Filter
@@ -39,6 +39,9 @@ from recollect.writing.outcome import statement_of
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.reader_extraction import Extractor
 from recollect.writing.schedule import is_judged, judged_of, place_of, session_of
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedTurns
 
 _MAX_ATTEMPTS: Final = 5
 Item = Record | Turn
@@ -334,7 +337,7 @@ READ_AGAIN: Final = "read_again"
 class Recovery:
     """The job that has every such session read again, each by a job of its own."""
 
-    def __init__(self, lost: LostReadings, jobs: Jobs) -> None:
+    def __init__(self, lost: SqlLostReadings, jobs: Jobs) -> None:
         self._lost = lost
         self._jobs = jobs
 
@@ -358,14 +361,6 @@ def _read_again(reading: LostReading) -> NewJob:
     )
 
 
-class LostReadings(Protocol):
-    """What was read without keeping what it says, in all scopes."""
-
-    async def all(self) -> Sequence[LostReading]:
-        """Return the turns of every session that this happened to."""
-        ...
-
-
 # --- A job that decides the acts of turns stored before acts existed ------------------------------
 
 DECIDE_ACTS: Final = "decide_acts"
@@ -375,7 +370,7 @@ _TURNS_PER_BATCH: Final = 200
 class ActDecider:
     """The job's work; an interrupted run resumes where it stopped."""
 
-    def __init__(self, turns: UndecidedTurns, jobs: Jobs) -> None:
+    def __init__(self, turns: SqlUndecidedTurns, jobs: Jobs) -> None:
         self._turns = turns
         self._jobs = jobs
 
@@ -392,15 +387,3 @@ class ActDecider:
 
 
 # --- Turns without an act, stored by releases that did not classify turns -------------------------
-
-
-class UndecidedTurns(Protocol):
-    """All turns without an act, in all scopes."""
-
-    async def first(self, *, limit: int) -> Sequence[Turn]:
-        """Return some of them, oldest first; none if all are classified."""
-        ...
-
-    async def decide(self, acts: Mapping[str, Act]) -> None:
-        """Store the acts of these turns, with the traits of their units."""
-        ...

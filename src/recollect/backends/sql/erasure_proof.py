@@ -376,7 +376,7 @@ _OUT_OF_REACH = "the files, logs and backups of the database server, which were 
 
 
 class SqlProof:
-    """A `Proof` over a SQL database, its files, the blob store and other files, such as a log."""
+    """Searches a SQL database, its files, the blob store and other files for what was forgotten."""
 
     def __init__(
         self, database: Database, blobs: Blobs, other_files: Callable[[], Sequence[Path]]
@@ -386,6 +386,8 @@ class SqlProof:
         self._other_files = other_files
 
     async def remember(self, target: Target) -> Mementos:
+        """Return what to search for, collected before it is erased; a sample if it is very much."""
+
         def read(connection: Connection) -> CollectedTerms:
             return collect_terms(connection, find(connection, target))
 
@@ -399,6 +401,7 @@ class SqlProof:
         )
 
     async def verify(self, mementos: Mementos) -> Verification:
+        """Return where any of it is still found."""
         aside = await self._database.read(lambda it: kept_by_others(it, mementos))
         traces, contents = await self._search_contents(mementos, aside)
         silent = sorted(mementos.terms - aside.keys())

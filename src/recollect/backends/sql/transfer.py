@@ -511,9 +511,11 @@ class SqlTransfer:
         self._clock = clock
 
     async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
+        """Run `take` in a thread on this extent, or on everything if None."""
         return await self._database.read(lambda connection: take(snapshot(connection, extent)))
 
     async def add(self, arrivals: Sequence[Arrival]) -> Added:
+        """Write the new items in one transaction, without changing existing content."""
         return await self._database.write(
             lambda connection: _add(connection, arrivals, self._clock.now())
         )

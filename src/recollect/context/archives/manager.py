@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from recollect.context.archives.description import (
     Origin,
@@ -50,12 +50,14 @@ from recollect.domain.meter import Meter
 from recollect.domain.scope import Caller
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
-from recollect.ports.archives import Archives
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 Show: TypeAlias = Literal["passages", "full", "placeholder"]
 
@@ -84,7 +86,7 @@ class ArchiveParts:
     """The services of a manager; shared by all callers."""
 
     store: Store
-    archives: Archives
+    archives: SqlArchives
     vault: Vault
     tokens: TokenCounter
     clock: Clock

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import hash_of
 from recollect.domain.archive import (
@@ -22,9 +22,12 @@ from recollect.domain.archive import (
 from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
 from recollect.errors import StorageError
-from recollect.ports.archives import Archives, Blobs
+from recollect.ports.archives import Blobs
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 _COMPRESSION_LEVEL: Final = 3
 
@@ -127,7 +130,7 @@ class Retention:
     def __init__(
         self,
         store: Store,
-        archives: Archives,
+        archives: SqlArchives,
         blobs: Blobs,
         clock: Clock,
         limits: RetentionLimits | None = None,
