@@ -126,8 +126,8 @@ _BACKGROUND_MODULES: Final = (
     "recollect.lifecycle.audit",
     "recollect.lifecycle.items",
     "recollect.lifecycle.working_memory",
+    "recollect.models.byte_products",
     "recollect.models.language.tiers",
-    "recollect.models.onnx_file",
     "recollect.recall.prefetch",
     "recollect.recall.split_recall",
     "recollect.sharing.proposals",
@@ -205,7 +205,7 @@ class Wiring(Parts):
     def vectors(self) -> LocalVectorIndex:
         from recollect.backends.local.byte_vectors import plain_product
         from recollect.backends.local.vector_index import LocalVectorIndex
-        from recollect.models.onnx_file import quick_product
+        from recollect.models.byte_products import quick_product
 
         budget = self.settings.recall.vector_memory_mb * _MEGABYTE
         return LocalVectorIndex(
