@@ -1,4 +1,4 @@
-"""Commands that start the server and the MCP server, and choose models."""
+"""Commands that start the server and the MCP server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import hand_over, log_to, opened
+from recollect.cli.command import log_to, opened
 from recollect.cli.options import Shared
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id
@@ -216,13 +216,6 @@ async def mcp(
     tongue = checked_choice(cast("Tongue", language), TONGUES)
     async with opened(shared, _FIRST_WORDS) as memory:
         await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
-
-
-def models(context: typer.Context) -> None:
-    """List, choose and test embedding models."""
-    from recollect.cli.commands.models import models as choosing
-
-    hand_over(context, choosing())
 
 
 def version() -> Answer:
