@@ -9,21 +9,17 @@ from pathlib import Path
 import uvicorn
 
 from recollect.server.app import create_app
-from recollect.server.fast_wire import HttptoolsProblemProtocol
-from recollect.server.wire import H11ProblemProtocol
+from recollect.server.wire import ProblemProtocol
 from recollect.settings import Settings
 
 
 @asynccontextmanager
-async def served(
-    where: Path | Settings,
-    http: type[H11ProblemProtocol | HttptoolsProblemProtocol] = H11ProblemProtocol,
-) -> AsyncIterator[str]:
+async def served(where: Path | Settings) -> AsyncIterator[str]:
     """The address of a server for this memory; it has stopped when this is left."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(
             create_app(where),
-            http=http,
+            http=ProblemProtocol,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=1,

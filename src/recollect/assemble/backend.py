@@ -115,7 +115,7 @@ class Backend:
     def vectors(self) -> LocalVectorIndex:
         from recollect.backends.local.byte_vectors import plain_product
         from recollect.backends.local.vector_index import LocalVectorIndex
-        from recollect.models.onnx_file import quick_product
+        from recollect.models.byte_products import quick_product
 
         budget = self._settings.recall.vector_memory_mb * _MEGABYTE
         return LocalVectorIndex(

@@ -46,7 +46,7 @@ _BACKGROUND_MODULES: Final = (
     "recollect.lifecycle.items",
     "recollect.lifecycle.working_memory",
     "recollect.models.language.tiers",
-    "recollect.models.onnx_file",
+    "recollect.models.byte_products",
     "recollect.recall.prefetch",
     "recollect.sharing.proposals",
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recollect.models.onnx_embedder import ModelFiles
-from recollect.models.onnx_file import FLOAT, INT64, Graph
+from training.onnx_graph import FLOAT, INT64, Graph
 
 DIMENSION = 6
 WORDS = ("[PAD]", "[UNK]", "one", "two", "three", "four", "query:", "passage:")

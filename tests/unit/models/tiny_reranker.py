@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.models.onnx_file import FLOAT, INT64, Graph
+from training.onnx_graph import FLOAT, INT64, Graph
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 WORDS = ("key", "drawer", "where", "the", "is", "in", "钥", "匙", "抽", "屉", "在", "哪", "zebra")

@@ -8,7 +8,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark
 from recollect.domain.access import Agent
 from recollect.domain.views import as_json
@@ -20,18 +19,6 @@ PasswordVariable = Annotated[
     str | None,
     typer.Option(metavar="VARIABLE", help="Holds the password; RECOLLECT_PASSWORD_…"),
 ]
-
-
-def agents(context: typer.Context) -> None:
-    """See and change how agents use memory."""
-    commands = {
-        "list": list_agents,
-        "show": show_agent,
-        "set": set_agent,
-        "move": move_agent,
-        "delete": delete_agent,
-    }
-    run_group(context, "How agents use memory; what is set goes before the file.", commands)
 
 
 async def list_agents(

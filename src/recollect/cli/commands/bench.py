@@ -12,8 +12,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from recollect.cli.command import hand_over
-from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.errors import NotFound
 
 if TYPE_CHECKING:
@@ -22,27 +20,6 @@ if TYPE_CHECKING:
     from recollect.evaluation.metrics import RecallResult
     from recollect.evaluation.replay import RecallSet
     from recollect.settings import Settings
-
-
-def bench(context: typer.Context) -> None:
-    """Measure the quality and the speed of recall."""
-    hand_over(context, benchmarks())
-
-
-def benchmarks() -> typer.Typer:
-    """Return the group of benchmarks."""
-    group = typer.Typer(
-        cls=PlainGroup,
-        help="Measure the quality of recall and the speed of memory.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    for command in (recall, chunks, judge, extract, route, speed):
-        example = example_of(f"bench {command.__name__}")
-        group.command(cls=PlainCommand, epilog=example)(command)
-    return group
 
 
 def recall(

@@ -9,7 +9,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark, Shared
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.views import as_json
@@ -165,12 +164,6 @@ async def _work_until_stopped(memory: Memory) -> int:
 # --- `recollect jobs`: background jobs, their progress and results --------------------------------
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job.")]
-
-
-def jobs(context: typer.Context) -> None:
-    """List background jobs and cancel them."""
-    commands = {"list": list_jobs, "show": show_job, "cancel": cancel_job}
-    run_group(context, "Background jobs; finished ones are listed for a day.", commands)
 
 
 async def list_jobs(

@@ -10,7 +10,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar, say
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark, Shared, moment_of
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
@@ -43,20 +42,6 @@ Named = Annotated[
 ]
 
 _FAILED = 1
-
-
-def kb(context: typer.Context) -> None:
-    """Add, search and remove documents."""
-    commands = {
-        "add": add,
-        "sync": sync,
-        "ls": list_documents,
-        "show": show_document,
-        "search": search,
-        "rm": remove,
-        "stats": stats,
-    }
-    run_group(context, "The knowledge base: documents an agent can rely on.", commands)
 
 
 async def add(

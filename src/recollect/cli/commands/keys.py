@@ -9,19 +9,12 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark
 from recollect.domain.access import ApiKey
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def keys(context: typer.Context) -> None:
-    """Make, list and revoke the keys of the server."""
-    commands = {"create": create_key, "list": list_keys, "revoke": revoke_key}
-    run_group(context, "Keys that open the server, each with a role.", commands)
 
 
 async def create_key(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
-from recollect.models.onnx_file import FLOAT, INT64, Graph
 from recollect.models.onnx_model import open_session
+from training.onnx_graph import FLOAT, INT64, Graph
 
 
 def test_constants_attributes_and_named_values_reach_onnxruntime():
@@ -39,14 +37,3 @@ def test_negative_and_large_integers_are_written_right():
     (result,) = open_session(graph.model()).run(None, {"x": np.zeros(4, np.int64)})
 
     assert result.tolist() == numbers.tolist()
-
-
-def test_an_open_model_does_not_hold_its_file():
-    graph = Graph()
-    x = graph.input("x", FLOAT, ("rows", 3))
-    graph.output(graph.node("Softmax", x, axis=-1), "y", FLOAT, ("rows", 3))
-    file = graph.model()
-    held = sys.getrefcount(file)
-    session = open_session(file)
-    assert sys.getrefcount(file) == held
-    assert len(session.get_inputs()) == 1
