@@ -11,11 +11,11 @@ from hypothesis import settings
 
 from recollect import Memory
 from recollect.assemble import memory as assembling
-from recollect.assemble.container import Wiring
 from recollect.settings import Settings
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
 from tests.own_settings import own_settings as own_settings
+from tests.services import without_background_work
 
 # How long an example takes depends on the machine, and says nothing about the code.
 # `make test` plays the same examples each time; `make soak` searches for new ones.
@@ -115,7 +115,7 @@ async def judged(
 @pytest.fixture
 def nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be done in the background, however long a test takes on a busy machine."""
-    monkeypatch.setattr(Wiring, "start", lambda self: None)
+    without_background_work(monkeypatch)
 
 
 @pytest.fixture
