@@ -12,6 +12,7 @@ from hypothesis import settings
 from recollect import Memory
 from recollect.assemble import memory as assembling
 from recollect.settings import Settings
+from tests.built_once import build_once
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
 from tests.own_settings import own_settings as own_settings
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        build_once(patched)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
