@@ -11,11 +11,12 @@ from hypothesis import settings
 
 from recollect import Memory
 from recollect.assemble import memory as assembling
-from recollect.assemble.lifetime import Lifetime
 from recollect.settings import Settings
+from tests.built_once import build_once
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
 from tests.own_settings import own_settings as own_settings
+from tests.services import without_background_work
 
 # How long an example takes depends on the machine, and says nothing about the code.
 # `make test` plays the same examples each time; `make soak` searches for new ones.
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        build_once(patched)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -115,7 +123,7 @@ async def judged(
 @pytest.fixture
 def nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be done in the background, however long a test takes on a busy machine."""
-    monkeypatch.setattr(Lifetime, "start", lambda self: None)
+    without_background_work(monkeypatch)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from recollect.server.app import create_app
 from recollect.settings import Settings
 from recollect.settings.effects import without_effect
 from recollect.settings.sections import Section
+from tests.services import services
 
 _SOURCE = Path(recollect.__file__).parent
 _SETTINGS = _SOURCE / "settings"
@@ -99,7 +100,7 @@ async def test_each_setting_is_used_or_says_what_it_is_for(
     settings = Settings.load({**_ALL_PARTS, "data_dir": tmp_path})
     app = create_app(settings)
     async with app.router.lifespan_context(app), Memory.open(settings) as memory:
-        wiring = memory._parts
+        wiring = services(memory)
         for kind in type(wiring).__mro__:
             for name, part in vars(kind).items():
                 if isinstance(part, cached_property | property):
