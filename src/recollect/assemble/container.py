@@ -51,7 +51,9 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller, Scope
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.late_vectors import LateVectors
     from recollect.embedding.reindex import Reindexer, ReindexService
+    from recollect.embedding.service import EmbeddingService
     from recollect.embedding.several_stores import ReindexPlaces
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
@@ -81,8 +83,6 @@ if TYPE_CHECKING:
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
-    from recollect.recall.late_vectors import LateVectors
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.recall.split_recall import SplitRecaller
@@ -177,7 +177,7 @@ class Wiring(Parts):
 
     @cached_property
     def late_vectors(self) -> LateVectors:
-        from recollect.recall.late_vectors import LateVectors
+        from recollect.embedding.late_vectors import LateVectors
 
         return LateVectors(self.meaning, self.own_store, self.jobs)
 
@@ -235,8 +235,8 @@ class Wiring(Parts):
     @cached_property
     def own_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.embedding.late_vectors import VectorGaps
         from recollect.recall.intent_model import IntentModel
-        from recollect.recall.late_vectors import VectorGaps
 
         has_model = bool(self.settings.tiers.classify)
         return recaller_of(
@@ -913,12 +913,12 @@ class Wiring(Parts):
 
         return ReindexService(
             self.embedding.serving,
-            self.working.indexer,
+            self.working.indexer.reindex,
             self.reindexer,
             self.embedding.reembedder,
             self.meaning,
             self.jobs,
-            self.worker,
+            self.worker.run_now,
         )
 
     @cached_property

@@ -26,6 +26,7 @@ from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, RecollectError
 from recollect.language.analysis import term_keys, terms
 from recollect.ports.jobs import Jobs
@@ -35,7 +36,6 @@ from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.ports.upkeep import Maintenance, UpkeepReader
 from recollect.recall.cache import CachedRecaller
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.judges import JudgeChain, certainly_same
 
 # --- The health of a memory: figures from the database, and suspected duplicates ------------------

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from recollect.domain.meter import Meter
     from recollect.domain.write import Pending
+    from recollect.embedding.late_vectors import LateVectors
+    from recollect.embedding.service import EmbeddingService
     from recollect.embedding.several_stores import ReindexPlaces
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.several_stores import ForgettingPlaces
@@ -37,9 +39,7 @@ if TYPE_CHECKING:
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
     from recollect.recall.cache import CachedRecaller
-    from recollect.recall.late_vectors import LateVectors
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings

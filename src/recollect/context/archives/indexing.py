@@ -19,6 +19,7 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import ModelError, NotAvailable, StorageError
 from recollect.language.summary import tongue_of
 from recollect.language.units import archive_units
@@ -26,7 +27,6 @@ from recollect.ports.archives import Archives
 from recollect.ports.jobs import Jobs
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.store import Store
-from recollect.recall.meaning import EmbeddingService
 
 INDEX_ARCHIVE: Final = "index_archive"
 _BATCH_ARCHIVES: Final = 50
