@@ -27,12 +27,12 @@ from recollect.context.archives.manager import ArchiveOptions, ArchiveParts, Too
 from recollect.context.archives.vault import Retention, RetentionLimits, Vault
 from recollect.domain.scope import Caller, Scope
 from recollect.embedding.reindex import REINDEX, Reindexer
+from recollect.embedding.service import EmbeddingService
 from recollect.language.analysis import query_terms, term_keys
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock
-from recollect.recall.meaning import EmbeddingService
 
 ANN = Scope(user="ann")
 

@@ -16,13 +16,13 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
 from recollect.domain.write import EXTRACT_IDLE, READING
 from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
+from recollect.embedding.late_vectors import LateVectors
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
+from recollect.embedding.service import EmbeddingService
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
 from recollect.ports.store import Store
-from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.facets import DECIDE_FACETS, FacetDecider
 from recollect.writing.jobs import DECIDE_ACTS, RECOVER, REREAD, ActDecider, Recovery
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from recollect.domain.model_tier import ModelUsage
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.late_vectors import LateVectors
     from recollect.embedding.reindex import Reindexer, ReindexService
+    from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.audit import AuditService, Sealer
@@ -59,8 +61,6 @@ if TYPE_CHECKING:
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
-    from recollect.recall.late_vectors import LateVectors
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.transfer.backup import Backups
@@ -109,7 +109,7 @@ class Wiring:
 
     @cached_property
     def late_vectors(self) -> LateVectors:
-        from recollect.recall.late_vectors import LateVectors
+        from recollect.embedding.late_vectors import LateVectors
 
         return LateVectors(self.meaning, self.here.store, self.jobs)
 
@@ -143,8 +143,8 @@ class Wiring:
     @cached_property
     def store_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.embedding.late_vectors import VectorGaps
         from recollect.recall.intent_model import IntentModel
-        from recollect.recall.late_vectors import VectorGaps
 
         has_model = bool(self.settings.tiers.classify)
         return recaller_of(
@@ -527,12 +527,12 @@ class Wiring:
 
         return ReindexService(
             self.embedding.serving,
-            self.working.indexer,
+            self.working.indexer.reindex,
             self.reindexer,
             self.embedding.reembedder,
             self.meaning,
             self.jobs,
-            self.worker,
+            self.worker.run_now,
         )
 
     @cached_property

@@ -15,6 +15,7 @@ from recollect.domain.embedding import (
 )
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model
 from recollect.models.embedding_cache import CachedEmbedder, CountedEmbedder
@@ -23,7 +24,6 @@ from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
 from recollect.ports.runtime import Clock
-from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
 
 _FOLDER: Final = "folder:"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from recollect.domain.archive import Archive
     from recollect.domain.embedding import MemoryCalibration
     from recollect.domain.meter import Meter
+    from recollect.embedding.late_vectors import LateVectors, VectorGaps
+    from recollect.embedding.service import EmbeddingService
     from recollect.lifecycle.usage import Usage
     from recollect.ports.facets import FacetReader
     from recollect.ports.language_model import TokenCounter
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
-    from recollect.recall.late_vectors import LateVectors, VectorGaps
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
     from recollect.recall.profile import ProfileReader

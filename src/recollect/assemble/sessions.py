@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.domain.meter import Meter
     from recollect.domain.scope import Caller
     from recollect.domain.write import Pending
+    from recollect.embedding.service import EmbeddingService
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.retrieval import PassageReader
     from recollect.lifecycle.working_memory import WorkingMemory
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.settings import Settings
     from recollect.settings.working import NotesRuleSettings

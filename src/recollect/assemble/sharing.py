@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.backends.sql.audit_log import SqlAudit
     from recollect.backends.sql.database import Database
     from recollect.domain.scope import Caller, Holding, Scope
+    from recollect.embedding.service import EmbeddingService
     from recollect.lifecycle.usage import Usage
     from recollect.ports.audit import Anchor
     from recollect.ports.judge import Judge
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from recollect.ports.store import Store
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.writing.candidates import Candidates

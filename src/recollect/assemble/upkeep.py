@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.domain.document import Document
     from recollect.domain.forgetting import Target
     from recollect.domain.scope import Caller, Holding
+    from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
     from recollect.lifecycle.conflicts import Conflicts
     from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from recollect.ports.units import UnitIndex
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.settings.working import RetentionRuleSettings

@@ -15,6 +15,7 @@ from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
+from recollect.embedding.service import EmbeddingService
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
 from recollect.ports.facets import FacetReader
@@ -22,7 +23,6 @@ from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import EmbeddingService
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes

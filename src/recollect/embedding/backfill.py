@@ -14,13 +14,13 @@ from recollect.domain.job import Job
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.late_vectors import LateVectors
+from recollect.embedding.reader import Reader
+from recollect.embedding.service import EmbeddingService
 from recollect.language.units import record_units, turn_units
 from recollect.ports.jobs import Jobs
 from recollect.ports.scope_models import PlainUnit
 from recollect.ports.store import Store
-from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import EmbeddingService
-from recollect.recall.reader import Reader
 
 if TYPE_CHECKING:
     from recollect.backends.sql.scope_models import SqlScopeModels
@@ -84,13 +84,13 @@ class VectorBackfill:
         self,
         serving: SqlScopeModels,
         maker: VectorMaker,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         jobs: Jobs,
         late: LateVectors,
     ) -> None:
         self._serving = serving
         self._maker = maker
-        self._meaning = meaning
+        self._embedding = embedding
         self._jobs = jobs
         self._late = late
 
@@ -99,7 +99,7 @@ class VectorBackfill:
 
         Units of another model are left alone: reembedding them is decided by a person.
         """
-        model = self._meaning.model
+        model = self._embedding.model
         if model is None:
             return
         # Units that are being embedded right now are not missing.
@@ -110,14 +110,14 @@ class VectorBackfill:
 
     async def run(self, job: Job) -> None:
         """Run the job for every model that is known or can be opened here."""
-        own = self._meaning.model
+        own = self._embedding.model
         if own is None:
             return
         await self._late.settled()
         async with self._maker.alone:
             await self._serving.claim(own)
             for model in [served.model for served in await self._serving.served()]:
-                reader = None if model is None else await self._meaning.reader(model)
+                reader = None if model is None else await self._embedding.reader(model)
                 if reader is not None:
                     await self.fill(reader, lambda _: None)
 

@@ -15,12 +15,12 @@ from recollect.domain.relation import Conflict, Link, Resolution
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import aware
 from recollect.domain.upkeep import Dispute
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict as Contradiction
 from recollect.errors import InvalidInput, NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.recall.meaning import EmbeddingService
 from recollect.sharing.records import Parties
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import redacted_entry, replacing

@@ -28,11 +28,11 @@ from recollect.domain.item import (
     texts_in,
 )
 from recollect.domain.scope import Scope
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms, term_keys, terms
 from recollect.ports.runtime import Clock
 from recollect.ports.units import UnitIndex
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
 
 if TYPE_CHECKING:

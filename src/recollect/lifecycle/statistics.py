@@ -26,6 +26,7 @@ from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, RecollectError
 from recollect.language.analysis import term_keys, terms
 from recollect.ports.jobs import Jobs
@@ -34,7 +35,6 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.recall.cache import CachedRecaller
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:

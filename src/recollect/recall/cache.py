@@ -17,9 +17,9 @@ from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
+from recollect.embedding.service import EmbeddingService
 from recollect.ports.runtime import Clock, caller_waits
 from recollect.ports.store import Store, one_snapshot
-from recollect.recall.meaning import EmbeddingService
 from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
 
 # Longer answers are not cached.

@@ -10,10 +10,10 @@ from typing import Final, Literal, Protocol
 from recollect.domain.filters import Filter
 from recollect.domain.meter import Meter
 from recollect.domain.times import shifted
+from recollect.embedding.late_vectors import LateVectors, VectorGaps
+from recollect.embedding.service import Asked, EmbeddingService
 from recollect.ports.runtime import seconds_left
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
-from recollect.recall.late_vectors import LateVectors, VectorGaps
-from recollect.recall.meaning import Asked, EmbeddingService
 from recollect.recall.question import Question
 from recollect.recall.time_span import TimeSpan
 

@@ -25,12 +25,12 @@ from recollect.domain.sharing import (
     shared_type,
 )
 from recollect.domain.times import to_micros
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
-from recollect.recall.meaning import EmbeddingService
 from recollect.sharing.records import Parties
 from recollect.sharing.settlement import RivalFinder, Settled, as_record, settle
 from recollect.writing.redaction import Counts, Redactor

@@ -13,9 +13,9 @@ from recollect.ports.facets import FacetGuess, FacetReader
 if TYPE_CHECKING:
     from recollect.backends.sql.writes import SqlUndecidedRecords
     from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.service import Embedded
     from recollect.ports.jobs import Jobs
     from recollect.ports.units import Vector
-    from recollect.recall.meaning import Embedded
 
 
 class Facets:

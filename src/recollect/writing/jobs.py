@@ -22,6 +22,7 @@ from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Act, Turn
 from recollect.domain.write import LostReading
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import ModelError, StaleVersion
 from recollect.language.extraction.acts import with_acts
 from recollect.language.units import record_units, turn_units
@@ -31,7 +32,6 @@ from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.runtime import Clock, give_way
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.intake import Extracted
 from recollect.writing.judges import JudgeChain

@@ -23,6 +23,7 @@ from recollect.domain.record import Evidence, Record, Status, Tier
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
+from recollect.embedding.service import Embedded, EmbeddingService
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
@@ -30,7 +31,6 @@ from recollect.language.units import record_units
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.recall.meaning import Embedded, EmbeddingService
 from recollect.writing.batch import Batch, Incoming
 from recollect.writing.candidates import (
     Candidate,

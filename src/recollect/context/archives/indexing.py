@@ -19,13 +19,13 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import ModelError, NotAvailable, StorageError
 from recollect.language.summary import tongue_of
 from recollect.language.units import archive_units
 from recollect.ports.jobs import Jobs
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.store import Store
-from recollect.recall.meaning import EmbeddingService
 
 if TYPE_CHECKING:
     from recollect.backends.sql.archives import SqlArchives

@@ -20,11 +20,11 @@ from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel, MemoryCa
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.reader import REST, Reader
 from recollect.errors import NotAvailable, RecollectError
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock
 from recollect.ports.units import Vector
-from recollect.recall.reader import REST, Reader
 
 # Opens the embedder for a value of the setting; may take long, and raises an error with the reason.
 Opener = Callable[[str], Embedder]

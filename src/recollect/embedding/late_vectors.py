@@ -27,10 +27,10 @@ from recollect.domain.embedding import (
 )
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.service import EmbeddingService
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.recall.meaning import EmbeddingService
 
 _log: Final = logging.getLogger(__name__)
 
@@ -63,8 +63,8 @@ class _Made:
 class LateVectors:
     """A queue of owners without vectors, embedded oldest first and stored in batches."""
 
-    def __init__(self, meaning: EmbeddingService, store: Store, jobs: Jobs) -> None:
-        self._meaning = meaning
+    def __init__(self, embedding: EmbeddingService, store: Store, jobs: Jobs) -> None:
+        self._embedding = embedding
         self._store = store
         self._jobs = jobs
         self._waiting: deque[_Late] = deque()
@@ -78,7 +78,7 @@ class LateVectors:
 
     def model_of(self, scope: Scope) -> EmbeddingModel | None:
         """Return the model that embeds what is stored in a scope."""
-        return next(iter(self._meaning.answering([scope])), None)
+        return next(iter(self._embedding.answering([scope])), None)
 
     async def add(
         self, owners: Sequence[OwnerUnits], model: EmbeddingModel | None, committed: Committed
@@ -154,7 +154,7 @@ class LateVectors:
 
     async def _changes(self, model: EmbeddingModel, late: Sequence[_Late]) -> ChangeSet | None:
         try:
-            reader = await self._meaning.reader(model)
+            reader = await self._embedding.reader(model)
             made = (
                 None if reader is None else await reader.units([waiting.owner for waiting in late])
             )
@@ -207,8 +207,8 @@ _MAX_PLACES: Final = 1_000
 class VectorGaps:
     """Tells of units without vectors, unless they get them by themselves in a while."""
 
-    def __init__(self, meaning: EmbeddingService, jobs: Jobs, clock: Clock) -> None:
-        self._meaning = meaning
+    def __init__(self, embedding: EmbeddingService, jobs: Jobs, clock: Clock) -> None:
+        self._embedding = embedding
         self._jobs = jobs
         self._clock = clock
         # Since when some scopes have lacked vectors that nobody makes.
@@ -216,17 +216,17 @@ class VectorGaps:
 
     async def notes(self, scopes: tuple[Scope, ...], missing: int) -> tuple[str, ...]:
         """Return a note about the units of these scopes that stay without vectors."""
-        if not missing or (not self._meaning.absence and await self._are_awaited()):
+        if not missing or (not self._embedding.absence and await self._are_awaited()):
             self._since.pop(scopes, None)
             return ()
         if len(self._since) > _MAX_PLACES:
             self._since.clear()
         now = self._clock.now()
         since = self._since.setdefault(scopes, now)
-        if not self._meaning.absence and now - since < GAP_LASTS:
+        if not self._embedding.absence and now - since < GAP_LASTS:
             return ()
         which = "1 unit has" if missing == 1 else f"{missing} units have"
-        then = self._meaning.absence or "`recollect reindex` makes them"
+        then = self._embedding.absence or "`recollect reindex` makes them"
         return (f"{which} no vector and can be found by words only; {then}",)
 
     async def _are_awaited(self) -> bool:
