@@ -8,7 +8,6 @@ from datetime import timedelta
 from recollect.assemble.judge import policy_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.context.compression import CompressionOptions
 from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
@@ -133,11 +132,7 @@ def reading_handlers(
     models: LanguageModels,
 ) -> Mapping[str, Handler]:
     """Return the handlers of jobs that read conversations, during and after them."""
-    summariser = Summariser(
-        EstimatedTokens(),
-        CompressionOptions(**settings.compression.model_dump()),
-        models.of("summarise"),
-    )
+    summariser = Summariser(EstimatedTokens(), settings.compression, models.of("summarise"))
     recap = SessionEpisodes(store, saver, summariser, clock, after=settings.writing.episode_after)
     extraction = writing.extraction
     return {
