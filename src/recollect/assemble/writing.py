@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from recollect.assemble.judge import policy_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.context.compression import CompressionOptions
 from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
@@ -137,11 +136,7 @@ def reading_handlers(
     models: LanguageModels,
 ) -> Mapping[str, Handler]:
     """Return the handlers of jobs that read conversations, during and after them."""
-    summariser = Summariser(
-        EstimatedTokens(),
-        CompressionOptions(**settings.compression.model_dump()),
-        models.of("summarise"),
-    )
+    summariser = Summariser(EstimatedTokens(), settings.compression, models.of("summarise"))
     recap = SessionEpisodes(store, saver, summariser, clock, after=settings.writing.episode_after)
     extraction = writing.extraction
     return {

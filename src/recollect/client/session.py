@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, overload
 from recollect.client.connection import Connection, at, decoded
 from recollect.client.views import RemoteArchives, earlier_result, spelled_range
 from recollect.context.anthropic_messages import AnthropicMessages
-from recollect.context.archives.manager import ArchiveOptions, ToolResultManager
+from recollect.context.archives.manager import ToolResultManager
 from recollect.context.edits import AnyMessage, Drop, Edit, Insert, Keep, Replace
 from recollect.context.history import SessionPlan, Synced
 from recollect.context.message_formats import Format, GivenMessage, Prepared
@@ -25,6 +25,7 @@ from recollect.domain.ids import new_id
 from recollect.domain.message import Message
 from recollect.domain.notes import Cached, Hint, Scratchpad, ScratchpadUpdate
 from recollect.domain.scope import Scope
+from recollect.domain.sections import ArchiveSettings
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
 from recollect.domain.turn import Turn
 from recollect.domain.write import Pending
@@ -367,7 +368,7 @@ class RemoteToolResults(ToolResultManager):
         self._scope = scope
         self._session = session
         # Only for what is told of an archive here; what is archived is the server's decision.
-        self._options = ArchiveOptions()
+        self._settings = ArchiveSettings()
 
     async def process_tool_result(
         self,

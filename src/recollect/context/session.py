@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Final, Literal, overload
 
 from recollect.context.anthropic_messages import AnthropicMessages, reports_error
@@ -42,7 +44,6 @@ from recollect.context.offers import Offer, Offers
 from recollect.context.prompt_builder import BuiltPrompt, PromptBuilder, PromptExtras
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
 from recollect.context.session_state import (
-    SessionOptions,
     SessionParts,
     SessionStateStore,
     WindowState,
@@ -136,22 +137,28 @@ class Session:
         session_id: str,
         caller: Caller,
         parts: SessionParts,
-        options: SessionOptions,
         budget: Budget,
     ) -> None:
         self._id = session_id
         self._caller = caller
         self._parts = parts
-        self._options = options
         self._budget = budget
-        self._notes = SessionNotes(options.notes, options.notes_rules)
-        self._archive = ToolResultManager(caller, parts.archive, options.archive)
+        self._notes = SessionNotes(parts.notes, parts.notes_rules)
+        self._archive = ToolResultManager(caller, parts.archive, parts.archiving)
+        settings = parts.settings
         self._scratchpad = SessionScratchpad(
-            parts.state, caller.scope, session_id, options.scratchpad_ttl
+            parts.state,
+            caller.scope,
+            session_id,
+            timedelta(minutes=settings.scratchpad_minutes),
         )
         self._intake = MessageIntake(session_id, caller, parts, self._archive)
         self._kept = SessionStateStore(
-            parts.state, caller.scope, session_id, options.keep_for, parts.archive.clock.now()
+            parts.state,
+            caller.scope,
+            session_id,
+            timedelta(days=settings.keep_days),
+            parts.archive.clock.now(),
         )
         # Concurrent calls are processed one after another.
         self._turn = asyncio.Lock()
@@ -462,7 +469,8 @@ class Session:
         if with_scratchpad:
             beside.append(render_scratchpad(await self._scratchpad.read()))
         ahead = ""
-        left = self._options.prepare_seconds - (time.monotonic() - began)
+        limit = self._parts.settings.prepare_seconds or math.inf
+        left = limit - (time.monotonic() - began)
         remembered = await self._recall(query, messages, max(0.0, left))
         degraded = remembered.degraded
         if remembered.place == "system":
@@ -588,9 +596,14 @@ class Session:
             self._current.shown, self._spans = kept.shown, kept.spans
             counter = RememberedCounts(self._parts.archive.tokens)
             compression = BackgroundCompression(
-                self._parts.summariser, counter, self._options.compression, kept.compression
+                self._parts.summariser,
+                counter,
+                self._parts.compression,
+                kept.compression,
+                # The system prompt and the summaries are two of the messages.
+                most_verbatim=self._parts.settings.messages - 2,
             )
-            patience = self._options.patience
+            patience = self._parts.settings.patience
             sender = PromptBuilder(
                 compression, self._archive, self._budget, counter, patience=patience
             )
@@ -695,7 +708,7 @@ class Session:
                     code="unknown_archive",
                     hint="Take the id from a placeholder; load_tool_history loads any other.",
                 )
-        if known and self._options.trigger.policy != "model":
+        if known and self._parts.archiving.policy != "model":
             asked += await self._chosen(question)
         return tuple(dict.fromkeys(asked))
 
@@ -709,7 +722,7 @@ class Session:
             archive_id for archive_id in known if users and places.get(archive_id, -1) < users[-1]
         ]
         found = await self._parts.archive.archives.find(self._caller.readable, ids=earlier)
-        return choose(question, found, self._options.trigger)
+        return choose(question, found, self._parts.archiving)
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

@@ -16,6 +16,7 @@ from recollect.domain.fields import (
 )
 from recollect.errors import InvalidInput
 
+Feeds = Literal["structure", "search_results", "page"]
 ChunkType = Literal["search_result", "page_content", "table"]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeGuard, cast, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -14,9 +17,11 @@ from pydantic import (
     Field,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from recollect.domain.document import MAX_FILE_BYTES
 from recollect.domain.record import Kind
+from recollect.domain.sections import MOST_DAYS, Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
@@ -34,10 +39,6 @@ def _expand_home(path: object) -> object:
         raise ValueError(str(unknown)) from None
 
 
-# A large number stands for "forever"; larger ones would exceed the calendar.
-MOST_DAYS: Final = 1_000_000
-Days = Annotated[float, Field(gt=0, le=MOST_DAYS)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Place = Annotated[Path, BeforeValidator(_expand_home)]
 PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 
@@ -48,7 +49,48 @@ ServerUrl = Annotated[str, AfterValidator(checked_url)]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    """A section that only settings use; the others are plain values (`domain.sections`)."""
+
+    # The plain values are checked by the same rules, also those that code made.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, revalidate_instances="always"
+    )
+
+
+@cache
+def fields_of(section: type[Any]) -> Mapping[str, FieldInfo]:
+    """Return the fields of a section by name."""
+    if issubclass(section, BaseModel):
+        return section.model_fields
+    types = get_type_hints(section, include_extras=True)
+    return {
+        field.name: FieldInfo.from_annotated_attribute(types[field.name], field)
+        for field in fields(section)
+    }
+
+
+def is_section(kind: object) -> TypeGuard[type[Any]]:
+    """Return whether this is the type of a section."""
+    return isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, BaseModel))
+
+
+def leaves(
+    section: object, before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any, FieldInfo]]:
+    """Yield the place, the value and the field of every setting in a section."""
+    for name, field in fields_of(type(section)).items():
+        value: object = getattr(section, name)
+        place = (*before, name)
+        if is_section(type(value)):
+            yield from leaves(value, place)
+            continue
+        table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+        # The sections of a table with names, such as agents.
+        named = {key: entry for key, entry in table.items() if is_section(type(entry))}
+        for key, entry in named.items():
+            yield from leaves(entry, (*place, key))
+        if not named:
+            yield place, value, field
 
 
 class ScopeSettings(Section):
