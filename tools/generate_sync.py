@@ -193,7 +193,8 @@ def twins_of(sources: Mapping[str, Path], header: str, target: Path) -> str:
         twins.append(ast.unparse(blocking(class_in(module, name), "_inner", init, context)))
     # The parts that a class is wired with are no concern of its twin; what is needed for types
     # only ends the list that ruff sorts, so it comes last.
-    imports = [it for it in imports if "recollect.memory.parts" not in it]
+    wired = ("recollect.assemble.container", "recollect.backends")
+    imports = [it for it in imports if not any(place in it for place in wired)]
     imports.sort(key=lambda it: it.startswith("if "))
     return tidied("\n".join([header, *imports, *twins]), target)
 

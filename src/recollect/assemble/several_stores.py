@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from recollect.embedding.reindex import ReindexService
     from recollect.erasure.forgetting import ForgetRequest, Forgetting
     from recollect.ports.archives import Blobs
-    from recollect.ports.jobs import Jobs
     from recollect.ports.store import Store
     from recollect.ports.transfer import Extent, Snapshot
     from recollect.recall.cache import CachedRecaller
@@ -93,6 +92,20 @@ def finding(name: str) -> Verb:
         return found
 
     return verb
+
+
+def everywhere(name: str, merge: Callable[[list[Any], Mapping[str, Any]], Any]) -> Verb:
+    """Return a verb that asks every store, one after another; all of them must be open."""
+
+    async def verb(stores: Stores[Any], *arguments: Any, **options: Any) -> Any:
+        answers = [await getattr(it, name)(*arguments, **options) for it in stores.every()]
+        return merge(answers, options)
+
+    return verb
+
+
+def is_any(answers: list[bool], _: Mapping[str, Any]) -> bool:
+    return any(answers)
 
 
 def joined(answers: list[list[T]], _: Mapping[str, Any]) -> list[T]:
@@ -368,19 +381,16 @@ def _best(
 # --- Background jobs, as an operator sees them ----------------------------------------------------
 
 
-async def _reports(
-    stores: Stores[Jobs], *, limit: int | None = None, **wanted: Any
-) -> list[JobReport]:
-    found = [await jobs.reports(limit=limit, **wanted) for jobs in stores.every()]
+def _newest(answers: list[list[JobReport]], options: Mapping[str, Any]) -> list[JobReport]:
     # Ids rise with time, in whichever store.
-    return sorted(chain(*found), key=lambda job: job.id, reverse=True)[:limit]
+    both = sorted(chain(*answers), key=lambda job: job.id, reverse=True)
+    return both[: options.get("limit")]
 
 
-async def _cancel(stores: Stores[Jobs], job_id: str) -> bool:
-    return any([await jobs.cancel(job_id) for jobs in stores.every()])
-
-
-JOBS: Final[Mapping[str, Verb]] = {"reports": _reports, "cancel": _cancel}
+JOBS: Final[Mapping[str, Verb]] = {
+    "reports": everywhere("reports", _newest),
+    "cancel": everywhere("cancel", is_any),
+}
 
 
 # --- Reindexing, one store after another ----------------------------------------------------------
@@ -405,20 +415,15 @@ def _continuing(progress: Progress, before: int) -> Progress:
     return lambda done, total: progress(before + done, before + total)
 
 
-async def _reindexing(stores: Stores[ReindexService]) -> Reindexing:
-    parts = [await service.progress() for service in stores.every()]
-    told = next((part for part in parts if part.is_going_on), parts[0])
-    return replace(added(parts), model=told.model)
-
-
-async def _stop_reindexing(stores: Stores[ReindexService]) -> bool:
-    return any([await service.stop() for service in stores.every()])
+def _reindexing(answers: list[Reindexing], _: Mapping[str, Any]) -> Reindexing:
+    told = next((answer for answer in answers if answer.is_going_on), answers[0])
+    return replace(added(answers), model=told.model)
 
 
 REINDEX: Final[Mapping[str, Verb]] = {
     "reindex": _reindex,
-    "progress": _reindexing,
-    "stop": _stop_reindexing,
+    "progress": everywhere("progress", _reindexing),
+    "stop": everywhere("stop", is_any),
 }
 
 
