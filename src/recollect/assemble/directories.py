@@ -15,6 +15,7 @@ from recollect.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
+    from recollect.assemble.several_stores import Merge
     from recollect.backends.sql.directory import SqlDirectory
     from recollect.domain.directory import (
         LabelKind,
@@ -131,7 +132,7 @@ async def _labels(
     return entries[offset:][:limit]
 
 
-def _merging(name: str, merge: Callable[[list[Any], Mapping[str, Any]], Any]) -> Verb:
+def _merging(name: str, merge: Merge) -> Verb:
     """Return a verb that asks each store that holds some of an extent."""
 
     async def verb(stores: Stores[Any], extent: Extent, *more: Any, **options: Any) -> Any:

@@ -38,17 +38,16 @@ if TYPE_CHECKING:
     from recollect.recall.listing import Listing
 
 T = TypeVar("T")
+Merge = Callable[[list[Any], Mapping[str, Any]], Any]
+"""Makes one answer of several; the options of the call say how many are wanted."""
+
 _log: Final = logging.getLogger(__name__)
 
 
 # --- Answers of several stores → one --------------------------------------------------------------
 
 
-def merging(
-    name: str,
-    merge: Callable[[list[Any], Mapping[str, Any]], Any],
-    unopened: Literal["refuse", "skip"] = "refuse",
-) -> Verb:
+def merging(name: str, merge: Merge, unopened: Literal["refuse", "skip"] = "refuse") -> Verb:
     """Return a verb that asks each store about the scopes it holds, which come first in the call.
 
     A store that cannot be opened is an error, unless everything that `ids` names is found.
@@ -94,11 +93,11 @@ def finding(name: str) -> Verb:
     return verb
 
 
-def everywhere(name: str, merge: Callable[[list[Any], Mapping[str, Any]], Any]) -> Verb:
+def everywhere(name: str, merge: Merge) -> Verb:
     """Return a verb that asks every store, one after another; all of them must be open."""
 
     async def verb(stores: Stores[Any], *arguments: Any, **options: Any) -> Any:
-        answers = [await getattr(it, name)(*arguments, **options) for it in stores.every()]
+        answers = [await getattr(store, name)(*arguments, **options) for store in stores.every()]
         return merge(answers, options)
 
     return verb
@@ -116,12 +115,14 @@ def united(answers: list[dict[Any, Any]], _: Mapping[str, Any]) -> dict[Any, Any
     return {key: value for answer in answers for key, value in answer.items()}
 
 
-def latest(moment: str) -> Callable[[list[list[Any]], Mapping[str, Any]], list[Any]]:
+def latest(moment: str) -> Merge:
     """Return a merge of lists that each begin with the latest."""
 
     def merge(answers: list[list[Any]], options: Mapping[str, Any]) -> list[Any]:
         both = sorted(
-            chain(*answers), key=lambda it: (to_micros(getattr(it, moment)), it.id), reverse=True
+            chain(*answers),
+            key=lambda item: (to_micros(getattr(item, moment)), item.id),
+            reverse=True,
         )
         return both[: options.get("limit")]
 
@@ -198,7 +199,7 @@ async def _commit(stores: Stores[Store], changes: ChangeSet) -> Committed:
         await store.commit(_part_of(changes, stores, store, is_last=store is holders[-1]))
         for store in holders
     ]
-    return replace(done[-1], versions=united([dict(it.versions) for it in done], {}))
+    return replace(done[-1], versions=united([dict(committed.versions) for committed in done], {}))
 
 
 def _part_of(
@@ -216,7 +217,10 @@ def _part_of(
         expected={scope: version for scope, version in changes.expected.items() if holds(scope)},
         # Each store has the vectors of its own units made.
         jobs=tuple(job for job in changes.jobs if is_last or job == MISSING_VECTORS),
-        **{name: tuple(it for it in getattr(changes, name) if holds(it.scope)) for name in parts},
+        **{
+            name: tuple(part for part in getattr(changes, name) if holds(part.scope))
+            for name in parts
+        },
     )
 
 
@@ -239,7 +243,7 @@ async def _turns(
 
 
 def _in_session(answers: list[list[Turn]], options: Mapping[str, Any]) -> list[Turn]:
-    return sorted(chain(*answers), key=lambda it: (it.ordinal, it.id))[: options.get("limit")]
+    return sorted(chain(*answers), key=lambda turn: (turn.ordinal, turn.id))[: options.get("limit")]
 
 
 async def _versions(stores: Stores[Store], scopes: Sequence[Scope]) -> tuple[int, ...]:
@@ -359,7 +363,7 @@ def _nothing(*_: object) -> None: ...
 def _best(
     recalled: Sequence[Recalled], problems: Sequence[StorageError], limit: int, gap: float
 ) -> Recalled:
-    hits = sorted((hit for it in recalled for hit in it.hits), key=lambda hit: -hit.score)
+    hits = sorted((hit for answer in recalled for hit in answer.hits), key=lambda hit: -hit.score)
     if hits:
         least = gap * hits[0].score
         hits = [hit for hit in hits if hit.score >= least]
@@ -369,12 +373,12 @@ def _best(
     unread = [f"a store was not read: {problem}" for problem in problems]
     for note in unread:
         _log.warning(note)
-    notes = [*(note for it in recalled for note in it.degraded), *unread]
+    notes = [*(note for answer in recalled for note in answer.degraded), *unread]
     return replace(
         recalled[0],
         hits=tuple(hits[:limit]),
         degraded=tuple(dict.fromkeys(notes)),
-        near_misses=tuple(missed[: max(len(it.near_misses) for it in recalled)]),
+        near_misses=tuple(missed[: max(len(answer.near_misses) for answer in recalled)]),
     )
 
 
