@@ -15,17 +15,15 @@ from recollect.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
+    from recollect.assemble.several_stores import Merge
     from recollect.backends.sql.directory import SqlDirectory
     from recollect.domain.directory import (
-        Facets,
         LabelKind,
         NameEntry,
         Part,
         ScopeEntry,
         SessionEntry,
     )
-    from recollect.domain.filters import Filter
-    from recollect.domain.record import Record
 
 T = TypeVar("T")
 Placed = Sequence[tuple[Cursor, T]]
@@ -120,17 +118,6 @@ async def _users(stores: Stores[SqlDirectory], workspaces: Sequence[str]) -> fro
     return frozenset(chain(*[await store.users(workspaces) for store in stores.opened()]))
 
 
-async def _sessions(
-    stores: Stores[SqlDirectory], extent: Extent, *, after: Cursor | None, limit: int
-) -> Placed[SessionEntry]:
-    found = [
-        await store.sessions(some, after=after, limit=limit)
-        for store, some in _split(stores, extent)
-    ]
-    ordered = sorted(chain(*found), key=lambda pair: (pair[0].at, pair[0].id), reverse=True)
-    return ordered[:limit]
-
-
 async def _labels(
     stores: Stores[SqlDirectory], extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
 ) -> Sequence[LabelEntry]:
@@ -145,26 +132,24 @@ async def _labels(
     return entries[offset:][:limit]
 
 
-async def _records(
-    stores: Stores[SqlDirectory], within: Workspace, where: Filter, **options: Any
-) -> Sequence[Record]:
-    asked = _within(stores, within)
-    found = [[*await store.records(within, where, **options)] for store in asked]
-    return latest("observed_at")(found, options)
+def _merging(name: str, merge: Merge) -> Verb:
+    """Return a verb that asks each store that holds some of an extent."""
+
+    async def verb(stores: Stores[Any], extent: Extent, *more: Any, **options: Any) -> Any:
+        places = _split(stores, extent)
+        answers = [await getattr(store, name)(some, *more, **options) for store, some in places]
+        return merge(answers, options)
+
+    return verb
 
 
-async def _count(
-    stores: Stores[SqlDirectory], within: Workspace, where: Filter, **options: Any
-) -> int:
-    asked = _within(stores, within)
-    return sum([await store.count(within, where, **options) for store in asked])
+def _latest_sessions(answers: list[Placed[SessionEntry]], options: Mapping[str, Any]) -> Any:
+    ordered = sorted(chain(*answers), key=lambda pair: (pair[0].at, pair[0].id), reverse=True)
+    return ordered[: options["limit"]]
 
 
-async def _facets(
-    stores: Stores[SqlDirectory], within: Workspace, where: Filter, **options: Any
-) -> Facets:
-    asked = _within(stores, within)
-    return added([await store.facets(within, where, **options) for store in asked])
+def _total(counts: list[int], _: Mapping[str, Any]) -> int:
+    return sum(counts)
 
 
 DIRECTORY: Final[Mapping[str, Verb]] = {
@@ -172,11 +157,11 @@ DIRECTORY: Final[Mapping[str, Verb]] = {
     "scopes_within": _scopes_within,
     "names": _names,
     "users": _users,
-    "sessions": _sessions,
+    "sessions": _merging("sessions", _latest_sessions),
     "labels": _labels,
-    "records": _records,
-    "count": _count,
-    "facets": _facets,
+    "records": _merging("records", latest("observed_at")),
+    "count": _merging("count", _total),
+    "facets": _merging("facets", added),
 }
 
 

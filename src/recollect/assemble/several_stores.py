@@ -32,24 +32,22 @@ if TYPE_CHECKING:
     from recollect.embedding.reindex import ReindexService
     from recollect.erasure.forgetting import ForgetRequest, Forgetting
     from recollect.ports.archives import Blobs
-    from recollect.ports.jobs import Jobs
     from recollect.ports.store import Store
     from recollect.ports.transfer import Extent, Snapshot
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
 
 T = TypeVar("T")
+Merge = Callable[[list[Any], Mapping[str, Any]], Any]
+"""Makes one answer of several; the options of the call say how many are wanted."""
+
 _log: Final = logging.getLogger(__name__)
 
 
 # --- Answers of several stores → one --------------------------------------------------------------
 
 
-def merging(
-    name: str,
-    merge: Callable[[list[Any], Mapping[str, Any]], Any],
-    unopened: Literal["refuse", "skip"] = "refuse",
-) -> Verb:
+def merging(name: str, merge: Merge, unopened: Literal["refuse", "skip"] = "refuse") -> Verb:
     """Return a verb that asks each store about the scopes it holds, which come first in the call.
 
     A store that cannot be opened is an error, unless everything that `ids` names is found.
@@ -95,6 +93,20 @@ def finding(name: str) -> Verb:
     return verb
 
 
+def everywhere(name: str, merge: Merge) -> Verb:
+    """Return a verb that asks every store, one after another; all of them must be open."""
+
+    async def verb(stores: Stores[Any], *arguments: Any, **options: Any) -> Any:
+        answers = [await getattr(store, name)(*arguments, **options) for store in stores.every()]
+        return merge(answers, options)
+
+    return verb
+
+
+def is_any(answers: list[bool], _: Mapping[str, Any]) -> bool:
+    return any(answers)
+
+
 def joined(answers: list[list[T]], _: Mapping[str, Any]) -> list[T]:
     return list(chain(*answers))
 
@@ -103,12 +115,14 @@ def united(answers: list[dict[Any, Any]], _: Mapping[str, Any]) -> dict[Any, Any
     return {key: value for answer in answers for key, value in answer.items()}
 
 
-def latest(moment: str) -> Callable[[list[list[Any]], Mapping[str, Any]], list[Any]]:
+def latest(moment: str) -> Merge:
     """Return a merge of lists that each begin with the latest."""
 
     def merge(answers: list[list[Any]], options: Mapping[str, Any]) -> list[Any]:
         both = sorted(
-            chain(*answers), key=lambda it: (to_micros(getattr(it, moment)), it.id), reverse=True
+            chain(*answers),
+            key=lambda item: (to_micros(getattr(item, moment)), item.id),
+            reverse=True,
         )
         return both[: options.get("limit")]
 
@@ -185,7 +199,7 @@ async def _commit(stores: Stores[Store], changes: ChangeSet) -> Committed:
         await store.commit(_part_of(changes, stores, store, is_last=store is holders[-1]))
         for store in holders
     ]
-    return replace(done[-1], versions=united([dict(it.versions) for it in done], {}))
+    return replace(done[-1], versions=united([dict(committed.versions) for committed in done], {}))
 
 
 def _part_of(
@@ -203,7 +217,10 @@ def _part_of(
         expected={scope: version for scope, version in changes.expected.items() if holds(scope)},
         # Each store has the vectors of its own units made.
         jobs=tuple(job for job in changes.jobs if is_last or job == MISSING_VECTORS),
-        **{name: tuple(it for it in getattr(changes, name) if holds(it.scope)) for name in parts},
+        **{
+            name: tuple(part for part in getattr(changes, name) if holds(part.scope))
+            for name in parts
+        },
     )
 
 
@@ -226,7 +243,7 @@ async def _turns(
 
 
 def _in_session(answers: list[list[Turn]], options: Mapping[str, Any]) -> list[Turn]:
-    return sorted(chain(*answers), key=lambda it: (it.ordinal, it.id))[: options.get("limit")]
+    return sorted(chain(*answers), key=lambda turn: (turn.ordinal, turn.id))[: options.get("limit")]
 
 
 async def _versions(stores: Stores[Store], scopes: Sequence[Scope]) -> tuple[int, ...]:
@@ -346,7 +363,7 @@ def _nothing(*_: object) -> None: ...
 def _best(
     recalled: Sequence[Recalled], problems: Sequence[StorageError], limit: int, gap: float
 ) -> Recalled:
-    hits = sorted((hit for it in recalled for hit in it.hits), key=lambda hit: -hit.score)
+    hits = sorted((hit for answer in recalled for hit in answer.hits), key=lambda hit: -hit.score)
     if hits:
         least = gap * hits[0].score
         hits = [hit for hit in hits if hit.score >= least]
@@ -356,31 +373,28 @@ def _best(
     unread = [f"a store was not read: {problem}" for problem in problems]
     for note in unread:
         _log.warning(note)
-    notes = [*(note for it in recalled for note in it.degraded), *unread]
+    notes = [*(note for answer in recalled for note in answer.degraded), *unread]
     return replace(
         recalled[0],
         hits=tuple(hits[:limit]),
         degraded=tuple(dict.fromkeys(notes)),
-        near_misses=tuple(missed[: max(len(it.near_misses) for it in recalled)]),
+        near_misses=tuple(missed[: max(len(answer.near_misses) for answer in recalled)]),
     )
 
 
 # --- Background jobs, as an operator sees them ----------------------------------------------------
 
 
-async def _reports(
-    stores: Stores[Jobs], *, limit: int | None = None, **wanted: Any
-) -> list[JobReport]:
-    found = [await jobs.reports(limit=limit, **wanted) for jobs in stores.every()]
+def _newest(answers: list[list[JobReport]], options: Mapping[str, Any]) -> list[JobReport]:
     # Ids rise with time, in whichever store.
-    return sorted(chain(*found), key=lambda job: job.id, reverse=True)[:limit]
+    both = sorted(chain(*answers), key=lambda job: job.id, reverse=True)
+    return both[: options.get("limit")]
 
 
-async def _cancel(stores: Stores[Jobs], job_id: str) -> bool:
-    return any([await jobs.cancel(job_id) for jobs in stores.every()])
-
-
-JOBS: Final[Mapping[str, Verb]] = {"reports": _reports, "cancel": _cancel}
+JOBS: Final[Mapping[str, Verb]] = {
+    "reports": everywhere("reports", _newest),
+    "cancel": everywhere("cancel", is_any),
+}
 
 
 # --- Reindexing, one store after another ----------------------------------------------------------
@@ -405,20 +419,15 @@ def _continuing(progress: Progress, before: int) -> Progress:
     return lambda done, total: progress(before + done, before + total)
 
 
-async def _reindexing(stores: Stores[ReindexService]) -> Reindexing:
-    parts = [await service.progress() for service in stores.every()]
-    told = next((part for part in parts if part.is_going_on), parts[0])
-    return replace(added(parts), model=told.model)
-
-
-async def _stop_reindexing(stores: Stores[ReindexService]) -> bool:
-    return any([await service.stop() for service in stores.every()])
+def _reindexing(answers: list[Reindexing], _: Mapping[str, Any]) -> Reindexing:
+    told = next((answer for answer in answers if answer.is_going_on), answers[0])
+    return replace(added(answers), model=told.model)
 
 
 REINDEX: Final[Mapping[str, Verb]] = {
     "reindex": _reindex,
-    "progress": _reindexing,
-    "stop": _stop_reindexing,
+    "progress": everywhere("progress", _reindexing),
+    "stop": everywhere("stop", is_any),
 }
 
 
