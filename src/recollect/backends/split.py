@@ -15,7 +15,7 @@ from recollect.domain.change import Change, ChangeSet, Committed
 from recollect.domain.document import Document
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.filters import Filter
-from recollect.domain.hit import ScoringInput
+from recollect.domain.hit import Standing
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Version
@@ -199,7 +199,7 @@ class SplitStore:
             return sorted(chain(*found), key=lambda turn: (turn.ordinal, turn.id))[:limit]
         return list(chain(*found))
 
-    async def weighable(
+    async def standings(
         self,
         scopes: Sequence[Scope],
         where: Filter,
@@ -208,10 +208,10 @@ class SplitStore:
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, ScoringInput]:
-        found: dict[str, ScoringInput] = {}
+    ) -> dict[str, Standing]:
+        found: dict[str, Standing] = {}
         for store, some in self._split(scopes):
-            found |= await store.weighable(
+            found |= await store.standings(
                 some, where, now=now, records=records, turns=turns, whole=whole
             )
         return found
