@@ -9,18 +9,13 @@ from recollect.backends.sql.archives import SqlArchives
 from recollect.domain.context import ContextOptions
 from recollect.models.rerankers import RerankerChoice, open_reranker
 from recollect.recall.answer_model import AnswerModel, AnswerModelOptions
-from recollect.recall.answering import Answering
-from recollect.recall.archived import ArchivePassages
+from recollect.recall.answering import Answering, FacetCandidates
 from recollect.recall.cache import CachedRecaller, CacheOptions
-from recollect.recall.entity_path import EntityPath
-from recollect.recall.facet_candidates import FacetCandidates
 from recollect.recall.fuse import Weights
 from recollect.recall.neighbourhood import NeighbourhoodOptions
-from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
-from recollect.recall.pipeline import Recaller, RecallOptions
-from recollect.recall.scan import Scan
+from recollect.recall.paths import KeywordPath, RecentPath, TimePath, VectorPath
+from recollect.recall.pipeline import RecallOptions, RecallServices
 from recollect.recall.scoring import ScoringOptions
-from recollect.recall.time_path import TimePath
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
@@ -36,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
+    from recollect.recall.candidate_loader import ArchiveText
     from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
     from recollect.recall.paths import Path as RecallPath
@@ -51,7 +47,7 @@ def recaller_of(
     store: Store,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     late: LateVectors,
     gaps: VectorGaps,
     fresh_links: FreshLinks,
@@ -63,40 +59,38 @@ def recaller_of(
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     recall = settings.recall
-    recaller = Recaller(
-        store,
-        units,
-        recall_paths(settings, units, vectors, meaning, late, gaps, meter),
-        EntityPath(units),
-        Scan(store, units),
-        archive_passages(settings, database),
-        clock,
-        recall_options(settings, meaning.calibration),
-        fresh_links,
-        answering,
-        FacetCandidates(store, facets),
-        intents,
+    archives = SqlArchives(database)
+    services = RecallServices(
+        store=store,
+        units=units,
+        archives=archives,
+        archive_text=_archive_text(settings, database, archives),
+        paths=recall_paths(settings, units, vectors, embedding, late, gaps),
+        options=recall_options(settings, embedding.calibration),
+        meter=meter,
+        fresh_links=fresh_links,
+        facets=FacetCandidates(store, facets),
+        answering=answering,
     )
     options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
-    return CachedRecaller(recaller, store, meaning, clock, options, meter)
+    return CachedRecaller(services, embedding, clock, options, intents)
 
 
 def recall_paths(
     settings: Settings,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     late: LateVectors,
     gaps: VectorGaps,
-    meter: Meter,
 ) -> list[RecallPath]:
     """Return the paths that have any weight."""
     recall = settings.recall
-    by_meaning = VectorPath(meaning, vectors, late, gaps, recall.patience)
-    paths: list[RecallPath] = [KeywordPath(units), by_meaning, TimePath(units)]
+    by_vector = VectorPath(embedding, vectors, late, gaps, recall.patience)
+    paths: list[RecallPath] = [KeywordPath(units), by_vector, TimePath(units)]
     if recall.recent:
         paths.append(_recent_path(recall, units))
-    return [TimedPath(path, meter) for path in paths]
+    return paths
 
 
 def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
@@ -105,10 +99,7 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
     )
 
 
-def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
-    """Return the archives, with access to their texts in the blob store."""
-    archives = SqlArchives(database)
-
+def _archive_text(settings: Settings, database: Database, archives: SqlArchives) -> ArchiveText:
     async def text_of(archive: Archive) -> str:
         # Imported here: few questions lead to an archive, and reading one takes many modules.
         from recollect.assemble.stores import contents_of
@@ -118,7 +109,7 @@ def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
         found = await archives.with_blob([archive.scope], archive.id)
         return "" if found is None else (await vault.read(*found)).text or ""
 
-    return ArchivePassages(archives, text_of)
+    return text_of
 
 
 def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOptions:
@@ -152,11 +143,11 @@ def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOption
                 answer=recall.answer_weight,
             ),
         ),
-        rerank=rerank_options(recall),
+        scoring=scoring_options(recall),
     )
 
 
-def rerank_options(recall: RecallSettings) -> ScoringOptions:
+def scoring_options(recall: RecallSettings) -> ScoringOptions:
     return ScoringOptions(
         relevance=recall.relevance_weight,
         decay=recall.decay,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 if TYPE_CHECKING:
     from recollect.domain.change import ChangeSet, Committed
     from recollect.domain.filters import Filter
-    from recollect.domain.hit import ScoringInput
+    from recollect.domain.hit import Standing
     from recollect.domain.page import Cursor
     from recollect.domain.record import Record, Version
     from recollect.domain.relation import Link
@@ -52,7 +52,7 @@ class Store(Protocol):
         """Return the turns that match the filter, in session order: a page, or those of `ids`."""
         ...
 
-    async def weighable(
+    async def standings(
         self,
         scopes: Sequence[Scope],
         where: Filter,
@@ -61,11 +61,10 @@ class Store(Protocol):
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, ScoringInput]:
-        """Return the candidates that match the filter, by id, with what scoring needs.
+    ) -> dict[str, Standing]:
+        """Return what scoring needs of the candidates that match the filter, by id.
 
-        Many are scored for the few that are shown, so only the first records are loaded as a
-        whole.
+        Many are scored for the few that are shown, so only the first records can be loaded from it.
         """
         ...
 

@@ -11,25 +11,23 @@ before, and `min_score` keeps its meaning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
 
 from recollect.domain.embedding import MemoryCalibration
-from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.times import to_micros
-from recollect.domain.unit import TURN, UNIT_OWNERS, Trait, UnitOwner
+from recollect.domain.unit import TURN, UNIT_OWNERS, Trait
 from recollect.language.units import script_of, signed
 from recollect.ports.units import Ids, Scores
-from recollect.recall.candidates import Candidates, gather, listed
-from recollect.recall.confidence import confidence, own_confidence
+from recollect.recall.candidates import Candidates, Ranked, gather
 from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
-from recollect.recall.paths import Found, PathName
+from recollect.recall.paths import Found, PathName, closeness, listed
 from recollect.recall.question import Question
-from recollect.recall.time_span import closeness
 
 Fusion = Literal["scores", "rrf"]
 
@@ -80,131 +78,21 @@ class Weights:
     confidence: MemoryCalibration = field(default_factory=MemoryCalibration)
 
 
-class Fused(NamedTuple):
-    """An owner that some path found, with its score."""
-
-    candidates: Candidates
-    owner_kind: UnitOwner
-    owner_id: str
-    # The record that supersedes this turn, if there is one.
-    replaced_by: str | None
-    # The confidence that anything found is relevant to the question.
-    confidence: float
-    at: int
-    score: float
-    surroundings: float
-    factor: float
-    closeness: float
-
-    @property
-    def unit(self) -> int:
-        """Return the unit that represents the owner."""
-        return int(self.candidates.column("unit")[self.at])
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return (
-            int(self.candidates.column("start")[self.at]),
-            int(self.candidates.column("end")[self.at]),
-        )
-
-    @property
-    def is_found(self) -> bool:
-        """Return whether the owner itself was found, not only something that it follows."""
-        return self.candidates.column("owner")[self.at] == self.owner_id
-
-    @property
-    def is_passage(self) -> bool:
-        """Return whether a passage represents the owner, not the whole text."""
-        return bool(self.candidates.column("ordinal")[self.at])
-
-    def explanation(
-        self,
-        paths: tuple[PathScore, ...],
-        matched_terms: tuple[str, ...],
-        boosts: tuple[Boost, ...],
-    ) -> Explanation:
-        """Explain the score; called only for hits that are returned."""
-        return Explanation(
-            paths=paths,
-            matched_terms=matched_terms,
-            surroundings=self.surroundings,
-            factor=self.factor,
-            closeness=self.closeness,
-            sureness=self.confidence,
-            relevance=self.score,
-            boosts=boosts,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """All owners that any path found, best first, stored as columns: few rows are ever read."""
-
-    candidates: Candidates
-    # Their places among the candidates, and their scores.
-    places: Ids
-    scores: Scores
-    # The parts of the scores, in the order of the candidates.
-    surroundings: Scores
-    factors: Scores
-    closeness: Scores
-    # The confidence that any of them is relevant to the question.
-    confidence: float
-    # The superseded turns, with the records that supersede them.
-    replaced: Mapping[str, str]
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __iter__(self) -> Iterator[Fused]:
-        return iter(self.between(0, len(self)))
-
-    def with_confidence(self, confidence: float) -> Ranked:
-        """Return the same ranking with another confidence."""
-        factor = confidence / self.confidence
-        return replace(self, scores=self.scores * factor, confidence=confidence)
-
-    def turns(self, most: int) -> list[str]:
-        """Return the ids of the turns among the best `most` owners."""
-        places = self.places[:most]
-        rows = self.candidates.rows
-        return listed(rows["owner"][places[rows["kind"][places] == _TURN]])
-
-    def between(self, start: int, end: int) -> list[Fused]:
-        """Return the owners from one rank (counted from 0) up to another."""
-        places = self.places[start:end]
-        rows = self.candidates.rows
-        kinds: list[int] = rows["kind"][places].tolist()
-        owners = listed(rows["owner"][places])
-        successors = map(self.replaced.get, owners)
-        columns = (
-            *(places, self.scores[start:end]),
-            *(self.surroundings[places], self.factors[places], self.closeness[places]),
-        )
-        return [
-            Fused(self.candidates, UNIT_OWNERS[kind], owner, successor, self.confidence, *values)
-            for kind, owner, successor, values in zip(
-                kinds, owners, successors, zip(*map(listed, columns), strict=True), strict=True
-            )
-        ]
-
-
 def fuse(
     question: Question,
     found: Sequence[Found],
     weights: Weights,
-    replaced: Mapping[str, str] = MappingProxyType({}),
+    superseded: Mapping[str, str] = MappingProxyType({}),
 ) -> Ranked:
     """Combine the paths into one ranking, best first; among equals, the oldest first.
 
-    `replaced` maps superseded turns to the records that supersede them.
+    `superseded` maps superseded turns to the records that supersede them.
     """
     candidates = gather(found)
     if not len(candidates):
         nothing = np.empty(0)
         return Ranked(
-            candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, replaced
+            candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, superseded
         )
     words = weights.keyword * _shared_words(question, candidates, found, weights.confidence)
     evidence = words + _other_evidence(candidates, found, weights, question)
@@ -216,15 +104,16 @@ def fuse(
         near = closeness(candidates.column("observed_at"), timed.spans)
         # The more of the question is about a time, the more a matching time is an answer.
         total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
-    before, after = _successions(candidates, replaced)
+    before, after = _successions(candidates, superseded)
     holding = np.ones(len(candidates))
     holding[before] = 1 - weights.outdated
     recent = _recency_share(question, weights)
-    sure = confidence(candidates, found, recent, weights.confidence, only_asks=question.only_asks)
+    model = weights.confidence
+    overall = confidence(candidates, found, recent, model, only_asks=question.only_asks)
     # A candidate from the time asked for needs no words of the question.
-    own = np.maximum(own_confidence(candidates, found, recent, weights.confidence), near)
+    own = np.maximum(own_confidence(candidates, found, recent, model), near)
     own = _hand_on(own, before, after)
-    scores = sure * own * calibrated(_hand_on(total, before, after) * holding)
+    scores = overall * own * calibrated(_hand_on(total, before, after) * holding)
     scores = _below_statements(scores, candidates)
     if weights.fusion == "rrf":
         ranked = _rank_scores(question, candidates, found, weights)
@@ -235,7 +124,7 @@ def fuse(
     else:
         order = np.lexsort((candidates.owners, -scores))
         scores = scores[order]
-    return Ranked(candidates, order, scores, around, factors * holding, near, sure, replaced)
+    return Ranked(candidates, order, scores, around, factors * holding, near, overall, superseded)
 
 
 def _shared_words(
@@ -259,14 +148,14 @@ def _shared_words(
     return np.where(is_foreign, np.maximum(words, estimated), words)
 
 
-def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[Ids, Ids]:
+def _successions(candidates: Candidates, superseded: Mapping[str, str]) -> tuple[Ids, Ids]:
     """Return the places of superseded turns among the candidates, and of their successors."""
-    if not replaced:
+    if not superseded:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     places = {owner: place for place, owner in enumerate(listed(candidates.column("owner")))}
     pairs = [
         (places[turn], places[record])
-        for turn, record in replaced.items()
+        for turn, record in superseded.items()
         if turn in places and record in places
     ]
     before, after = np.array(pairs, np.intp).reshape(-1, 2).T
@@ -305,12 +194,12 @@ def _other_evidence(
 ) -> Scores:
     """Return the evidence of all paths but the keyword path."""
     trust = {answer.path: answer.trust for answer in found}
-    vector = candidates.opinions.get("vector")
+    vector = candidates.found.get("vector")
     # If there are more units, those not returned are at most as near as the last one returned.
     horizon = 0.0 if vector is None else vector.horizon
     nearness = candidates.scores("vector", otherwise=horizon)
     evidence = weights.vector * trust.get("vector", 0.0) * nearness
-    if "entity" in candidates.opinions:
+    if "entity" in candidates.found:
         evidence = evidence + weights.entity * candidates.scores("entity")
     recent = max(weights.recent, question.lean.recent * _recency_share(question, weights))
     if recent:
@@ -395,9 +284,80 @@ def reciprocal_ranks(candidates: Candidates, weights: Mapping[PathName, float]) 
     """Return the sum of weight / (60 + rank) over the paths; equal scores share a rank."""
     total = np.zeros(len(candidates))
     for path, weight in weights.items():
-        opinion = candidates.opinions.get(path)
-        if opinion is not None and weight:
-            falling = -opinion.scores
+        found = candidates.found.get(path)
+        if found is not None and weight:
+            falling = -found.by_owner.scores
             ranks = 1 + np.sort(falling).searchsorted(falling)
-            total[candidates.owners.searchsorted(opinion.owners)] += weight / (_RANK_OFFSET + ranks)
+            total[candidates.owners.searchsorted(found.owners)] += weight / (_RANK_OFFSET + ranks)
     return total
+
+
+# --- How confident it is that memory holds anything relevant to a question ------------------------
+#
+# The evidence for a candidate also adds up where nothing fits: a question about black holes meets a
+# "hole" and somebody who talks all day. The best keyword and vector scores tell the two cases apart
+# (measured, see docs/decisions/0017-sureness.md). The confidence is the same for all candidates of
+# a question, so it changes no order.
+
+# Above 0, so that a recall with a low `min_score` still returns everything.
+_MIN_CONFIDENCE: Final = 0.1
+_MIN_OWN_CONFIDENCE: Final = 0.5
+
+
+def confidence(
+    candidates: Candidates,
+    found: Sequence[Found],
+    recent: float,
+    model: MemoryCalibration,
+    *,
+    only_asks: bool,
+) -> float:
+    """Return the confidence, from almost 0 to 1.
+
+    `recent` is how much a message is about the most recent events; `model` calibrates the vector
+    scores. `only_asks` is whether the message is a single question: an answer must be about all of
+    it, while a task is served by anything that bears on a part of it.
+    """
+    if not _has_vectors(candidates, found):
+        return 1.0
+    words, nearness = _best(candidates, "keyword"), _best(candidates, "vector")
+    fit = math.hypot(words, model.nearness * nearness)
+    doubtful, certain = (
+        (model.question_doubtful, model.question_sure)
+        if only_asks
+        else (model.doubtful, model.sure)
+    )
+    fitting = (fit - doubtful) / (certain - doubtful)
+    # A question about a time is answered by whatever happened then.
+    timed = max((answer.trust for answer in found if answer.spans), default=0.0)
+    return min(1.0, max(_MIN_CONFIDENCE, fitting, timed, recent))
+
+
+def own_confidence(
+    candidates: Candidates,
+    found: Sequence[Found],
+    recent: float,
+    model: MemoryCalibration,
+) -> Scores | float:
+    """Return for each candidate the confidence that its own text is relevant.
+
+    The surroundings of a text decide which candidate is best, never whether one fits at all.
+    """
+    if not _has_vectors(candidates, found):
+        return 1.0
+    horizon = candidates.found["vector"].horizon
+    nearness = model.nearness * candidates.scores("vector", otherwise=horizon)
+    fit = np.hypot(candidates.scores("keyword"), nearness)
+    own = (fit - model.foreign) / (model.fitting - model.foreign)
+    return np.clip(own, max(_MIN_OWN_CONFIDENCE, recent), 1.0)
+
+
+def _has_vectors(candidates: Candidates, found: Sequence[Found]) -> bool:
+    """Return whether the vector path answered; keywords alone cannot find synonyms."""
+    vector = next((answer for answer in found if answer.path == "vector"), None)
+    return vector is not None and vector.trust > 0 and "vector" in candidates.found
+
+
+def _best(candidates: Candidates, path: PathName) -> float:
+    found = candidates.found.get(path)
+    return 0.0 if found is None else float(found.by_owner.scores.max())

@@ -38,11 +38,10 @@ from recollect.language.characters import language as language_of
 from recollect.language.uptake import takes_up
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import IN_TIME, Clock, answer_within, in_time
-from recollect.recall.cache import CachedRecaller
+from recollect.recall.cache import MAX_QUERY, CachedRecaller
 from recollect.recall.inject import build_context
 from recollect.recall.items import passage_id
 from recollect.recall.message_recall import recall_for_message
-from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
 

@@ -151,16 +151,17 @@ class ProfileReader:
         until = min((time for time in times if time is not None and time > now), default=None)
         valid = [record for record in candidates if _is_shown(record, now)]
         own = await self._origins.own(scopes, valid)
-        current = await self._without_older(scopes, [it for it in valid if it.id in own], now)
-        shown = sorted((it for it in current if not is_hidden(it)), key=_order)
-        hidden = sorted((it for it in current if is_hidden(it)), key=_order)
+        said = [record for record in valid if record.id in own]
+        current = await self._without_older(scopes, said, now)
+        shown = [record for record in current if not is_hidden(record)]
+        hidden = [record for record in current if is_hidden(record)]
         found = _Found(shown=tuple(shown), hidden=tuple(hidden))
         return _Cached(versions=versions, until=until, found=found)
 
     async def _without_older(
         self, scopes: Sequence[Scope], records: Sequence[Record], now: datetime
     ) -> list[Record]:
-        """Return the records that no later statement of the same thing replaces or repeats."""
+        """Return the records that no later statement supersedes or repeats, in their order."""
         by_id = {record.id: record for record in records}
         links = [
             link
@@ -258,8 +259,8 @@ def render(found: _Found, form: Form, max_tokens: int, counter: TokenCounter) ->
         urgencies[record.id] = is_long, not is_vital, rank
     chosen: set[str] = set()
     text, tokens = "", 0
-    for record_id in sorted(urgencies, key=lambda it: urgencies[it]):
-        wanted = [texts[it] for it in texts if it in chosen or it == record_id]
+    for record_id in sorted(urgencies, key=lambda record: urgencies[record]):
+        wanted = [texts[name] for name in texts if name in chosen or name == record_id]
         tried = profile_block(form, tongue, wanted)
         cost = counter.count(tried)
         if cost <= max_tokens:

@@ -53,29 +53,29 @@ class CandidateScoring:
         self._options = options
         self._now = now
         # Most memories have the same properties, so each combination is computed once.
-        self._weighed: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
+        self._known: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
 
     def score(self, standing: Standing, relevance: float) -> float:
         """Return the final score of a candidate."""
-        factor, _ = self._weigh(standing)
+        factor, _ = self._factor(standing)
         score = factor * _sum(standing, relevance, self._options, self._now)
         return min(max(score, 0.0), 1.0)
 
     def boosts(self, standing: Standing) -> tuple[Boost, ...]:
         """Return the boosts that raised or lowered the score."""
-        _, boosts = self._weigh(standing)
+        _, boosts = self._factor(standing)
         return boosts
 
-    def _weigh(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
+    def _factor(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
         """Return the factor of everything but age and source, and the boosts it is made of."""
-        # Everything but the time.
-        alike = standing[1:]
-        known = self._weighed.get(alike)
+        # Everything but the time and the text.
+        alike = standing[2:]
+        known = self._known.get(alike)
         if known is None:
             factors = _factors(standing, self._lean, self._options)
             boosts = (Boost(reason=reason, factor=value) for reason, value in factors if value != 1)
             known = math.prod(value for _, value in factors), tuple(boosts)
-            self._weighed[alike] = known
+            self._known[alike] = known
         return known
 
 

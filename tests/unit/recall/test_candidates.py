@@ -11,7 +11,7 @@ def test_nothing_found_is_no_candidate():
     assert len(gather([found("keyword", []), found("vector", [])])) == 0
 
 
-def test_an_owner_that_two_paths_found_is_one_candidate_with_both_opinions():
+def test_an_owner_that_two_paths_found_is_one_candidate_with_both_scores():
     first, second = row(10), row(20)
     candidates = gather(
         [found("keyword", [(first, 0.6)]), found("vector", [(second, 0.5), (first, 0.3)])]
@@ -25,8 +25,8 @@ def test_an_owner_that_two_paths_found_is_one_candidate_with_both_opinions():
 def test_what_a_path_did_not_find_scores_what_the_caller_says():
     candidates = gather([found("keyword", [(row(10), 0.6)]), found("vector", [(row(20), 0.5)])])
     assert candidates.scores("vector", otherwise=0.2).tolist() == [0.2, 0.5]
-    assert candidates.opinions["vector"].horizon == 0.0, "nothing was cut off"
-    by_words, by_vector = candidates.told([0, 1])
+    assert candidates.found["vector"].horizon == 0.0, "nothing was cut off"
+    by_words, by_vector = candidates.path_scores([0, 1])
     assert [(it.path, it.rank, it.score) for it in by_words] == [("keyword", 1, 0.6)]
     assert [(it.path, it.rank, it.score) for it in by_vector] == [("vector", 1, 0.5)]
 

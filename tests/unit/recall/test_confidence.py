@@ -4,8 +4,7 @@ import pytest
 
 from recollect.domain.embedding import MemoryCalibration
 from recollect.recall.candidates import gather
-from recollect.recall.confidence import confidence
-from recollect.recall.fuse import Weights, fuse
+from recollect.recall.fuse import Weights, confidence, fuse
 from recollect.recall.paths import Found, PathName
 from tests.unit.recall import found as made
 from tests.unit.recall.found import question, row

@@ -13,8 +13,7 @@ from recollect.domain.unit import Trait
 from recollect.language.units import speaker_key
 from recollect.recall.fuse import Weights, calibrated, fuse
 from recollect.recall.neighbourhood import NeighbourhoodOptions
-from recollect.recall.paths import Found
-from recollect.recall.time_span import TimeSpan
+from recollect.recall.paths import Found, TimeSpan
 from tests.unit.recall.found import NOW, found, question, row
 
 _ALONE = NeighbourhoodOptions(neighbour=0, session=0, day=0, answer=0)
@@ -164,7 +163,7 @@ def test_an_explanation_tells_ranks_and_scores_of_every_path():
     ]
     ranked = fuse(question(), paths, _PLAIN)
     by_id = {it.owner_id: it for it in ranked}
-    (scores,) = ranked.candidates.told([by_id["turn_1"].at])
+    (scores,) = ranked.candidates.path_scores([by_id["turn_1"].at])
     told = by_id["turn_1"].explanation(scores, ("harbour",), ())
     assert [(it.path, it.rank, it.raw, it.score) for it in told.paths] == [
         ("keyword", 2, 2.0, 0.2),

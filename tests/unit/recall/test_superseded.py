@@ -23,9 +23,9 @@ _SCOPE = Scope(user="ann")
 _OLD, _OTHER, _NOW_SO = row(1), row(2), row(3, kind="record")
 
 
-def _ranked(weights=_PLAIN, replaced=None, words=((_OLD, 0.8), (_OTHER, 0.6), (_NOW_SO, 0.1))):
+def _ranked(weights=_PLAIN, superseded=None, words=((_OLD, 0.8), (_OTHER, 0.6), (_NOW_SO, 0.1))):
     paths = [found("keyword", list(words))]
-    return list(fuse(question(), paths, weights, replaced or {}))
+    return list(fuse(question(), paths, weights, superseded or {}))
 
 
 @pytest.mark.parametrize("fusion", ["scores", "rrf"])
@@ -36,16 +36,16 @@ def test_a_record_scores_what_the_turn_did_that_it_replaced(fusion):
     assert [it.owner_id for it in before] == ["turn_1", "turn_2", "record_3"]
     assert [it.owner_id for it in after] == ["record_3", "turn_2", "turn_1"]
     assert after[0].score == pytest.approx(before[0].score)
-    assert [it.replaced_by for it in after] == [None, None, "record_3"]
+    assert [it.superseded_by for it in after] == [None, None, "record_3"]
 
 
 def test_the_discount_is_part_of_the_factor():
-    (turn,) = [it for it in _ranked(replaced={"turn_1": "record_3"}) if it.replaced_by]
+    (turn,) = [it for it in _ranked(superseded={"turn_1": "record_3"}) if it.superseded_by]
     assert turn.factor == pytest.approx(0.5)
     (gone,) = [
         it
         for it in _ranked(replace(_PLAIN, outdated=1.0), {"turn_1": "record_3"})
-        if it.replaced_by
+        if it.superseded_by
     ]
     assert gone.score == 0
 
@@ -53,13 +53,13 @@ def test_the_discount_is_part_of_the_factor():
 def test_a_record_that_fits_better_keeps_its_score():
     words = ((_OLD, 0.3), (_NOW_SO, 0.7))
     alone = _ranked(words=words)
-    assert _ranked(replaced={"turn_1": "record_3"}, words=words)[0].score == alone[0].score
+    assert _ranked(superseded={"turn_1": "record_3"}, words=words)[0].score == alone[0].score
 
 
 def test_where_the_record_was_not_found_nothing_is_handed_on():
     words = ((_OLD, 0.8), (_OTHER, 0.6))
     scores = [it.score for it in _ranked(words=words)]
-    assert [it.score for it in _ranked(replaced={"turn_1": "record_3"}, words=words)] == scores
+    assert [it.score for it in _ranked(superseded={"turn_1": "record_3"}, words=words)] == scores
 
 
 @given(
@@ -74,21 +74,21 @@ def test_nothing_outranks_what_replaced_it(words, discount, fusion, data):
     record = f"record_{len(words)}"
     old = data.draw(st.sets(st.integers(1, len(words) - 1)))
     weights = replace(_PLAIN, outdated=discount, fusion=fusion)
-    replaced = {f"turn_{it}": record for it in old}
-    ranked = _ranked(weights, replaced, list(zip(rows, words, strict=True)))
+    superseded = {f"turn_{it}": record for it in old}
+    ranked = _ranked(weights, superseded, list(zip(rows, words, strict=True)))
     score = next(it.score for it in ranked if it.owner_id == record)
-    assert all(it.score <= score for it in ranked if it.replaced_by == record)
+    assert all(it.score <= score for it in ranked if it.superseded_by == record)
 
 
 def test_whatever_is_weighed_later_it_stays_below():
-    ranked = {it.owner_id: it for it in _ranked(replaced={"turn_1": "record_3"})}
+    ranked = {it.owner_id: it for it in _ranked(superseded={"turn_1": "record_3"})}
     scores = {"turn_1": 0.9, "turn_2": 0.5, "record_3": 0.7}
     standing = Standing(observed_at=NOW)
     weighed = [
-        ScoredCandidate(fused=ranked[owner], standing=standing, score=score)
+        ScoredCandidate(candidate=ranked[owner], standing=standing, score=score)
         for owner, score in scores.items()
     ]
-    told = [(it.fused.owner_id, it.score) for it in below_successors(weighed)]
+    told = [(it.owner_id, it.score) for it in below_successors(weighed)]
     assert told == [("record_3", 0.7), ("turn_1", 0.7), ("turn_2", 0.5)]
 
 
