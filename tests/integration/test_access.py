@@ -21,17 +21,12 @@ from recollect.server.identity import COOKIE, CSRF_HEADER
 from recollect.server.permissions import PERMISSIONS, PUBLIC
 from recollect.settings import Settings
 from tests.database_servers import has_text, storage_of
-from tests.serving import served
+from tests.serving import calling, served
 
 
 @asynccontextmanager
 async def _serving(path: Path | Settings, **given: Any) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(path, **given)
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
-    ):
+    async with calling(create_app(path, **given), "http://127.0.0.1") as client:
         yield client
 
 
