@@ -430,6 +430,8 @@ def test_elsewhere_it_starts_only_with_keys_and_https(
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "keys_needed"
     assert run([*serve, "--tls-cert", "only.pem"]) != 0
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "tls_incomplete"
+    assert run([*serve, "--tls-cert", str(database_path), "--tls-key", "none.pem"]) != 0
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "tls_unusable"
 
 
 def test_keys_are_made_listed_and_revoked_at_the_command_line(
