@@ -1,12 +1,15 @@
-"""A real server in the test's own process: a socket, uvicorn and the app."""
+"""The server in the test's own process: with a socket and uvicorn, or the app alone."""
 
 import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx
 import uvicorn
+from fastapi import FastAPI
 
 from recollect.server.app import create_app
 from recollect.server.wire import ProblemProtocol
@@ -32,3 +35,16 @@ async def served(where: Path | Settings) -> AsyncIterator[str]:
         finally:
             server.should_exit = True
             await running
+
+
+@asynccontextmanager
+async def calling(
+    app: FastAPI, base_url: str = "http://127.0.0.1:7077", **options: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the app itself, which needs no socket; an unexpected error is a response."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url=base_url, **options) as client,
+    ):
+        yield client

@@ -21,17 +21,12 @@ from recollect.server.identity import COOKIE, CSRF_HEADER
 from recollect.server.permissions import PERMISSIONS, PUBLIC
 from recollect.settings import Settings
 from tests.database_servers import has_text, storage_of
-from tests.serving import served
+from tests.serving import calling, served
 
 
 @asynccontextmanager
 async def _serving(path: Path | Settings, **given: Any) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(path, **given)
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
-    ):
+    async with calling(create_app(path, **given), "http://127.0.0.1") as client:
         yield client
 
 
@@ -435,6 +430,8 @@ def test_elsewhere_it_starts_only_with_keys_and_https(
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "keys_needed"
     assert run([*serve, "--tls-cert", "only.pem"]) != 0
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "tls_incomplete"
+    assert run([*serve, "--tls-cert", str(database_path), "--tls-key", "none.pem"]) != 0
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "tls_unusable"
 
 
 def test_keys_are_made_listed_and_revoked_at_the_command_line(

@@ -28,6 +28,7 @@ from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.database_servers import environment_of, open_at, place_of, tamper
 from tests.services import services, store_of
+from tests.serving import calling
 
 
 @pytest.fixture
@@ -37,13 +38,7 @@ def recollect(capfdbinary: pytest.CaptureFixture[bytes]) -> CommandLine:
 
 @asynccontextmanager
 async def serving(where: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(where)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:7077"
-        ) as client,
-    ):
+    async with calling(create_app(where)) as client:
         yield client
 
 

@@ -12,17 +12,12 @@ from recollect import Memory
 from recollect.errors import NotAllowed
 from recollect.server.app import create_app
 from tests.services import database_of
+from tests.serving import calling
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "memory.db")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:7077"
-        ) as opened,
-    ):
+    async with calling(create_app(tmp_path / "memory.db")) as opened:
         yield opened
 
 

@@ -17,21 +17,14 @@ from recollect import Memory
 from recollect.errors import InvalidInput
 from recollect.knowledge.parser import Parser, ParserLimits
 from recollect.server.app import create_app
-from tests.serving import served
+from tests.serving import calling, served
 
 LINE = json.dumps({"role": "user", "content": "I like tea", "session": "monday"}).encode() + b"\n"
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "data")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-        ) as opened,
-    ):
+    async with calling(create_app(tmp_path / "data")) as opened:
         yield opened
 
 

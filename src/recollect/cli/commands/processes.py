@@ -130,7 +130,7 @@ def serve(
         factory=True,
         workers=workers,
         # Long enough to import everything on a busy machine: who does not answer in time is killed.
-        timeout_worker_healthcheck=60,
+        timeout_worker_healthcheck=20,
         http=ProblemProtocol,
         ws="none",
         log_config=None,
@@ -243,7 +243,19 @@ def _has_tls(certificate: Path | None, key: Path | None) -> bool:
             code="tls_incomplete",
             hint="Give both --tls-cert and --tls-key.",
         )
-    return certificate is not None
+    if certificate is None:
+        return False
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as problem:
+        raise SettingsError(
+            f"The certificate or its key cannot be read: {problem}; the server was not started",
+            code="tls_unusable",
+            hint="Both must be PEM files, and the key that of the certificate.",
+        ) from None
+    return True
 
 
 def _checked_proxies(given: Sequence[str], *, is_here: bool, behind_proxy: bool) -> tuple[str, ...]:
