@@ -107,17 +107,16 @@ def _describe_schemas(described: dict[str, Any], routers: Iterable[APIRouter]) -
     requests: dict[str, Any] = {}
     for operation in (it for methods in described["paths"].values() for it in methods.values()):
         operation["responses"] = _renamed(operation["responses"], texts["responses"])
-        if "requestBody" in operation:
-            _collect(operation["requestBody"], schemas, requests)
-            operation["requestBody"] = _renamed(operation["requestBody"], texts["requests"])
+        for part in operation.keys() & {"parameters", "requestBody"}:
+            _collect(operation[part], schemas, requests)
+            operation[part] = _renamed(operation[part], texts["requests"])
     responses = _response_schemas(routers)
     described["components"]["schemas"] = {
         texts[kind].get(name, name): _renamed(schema, texts[kind])
         for kind, some in (("requests", requests), ("responses", responses))
         for name, schema in some.items()
     }
-    for name in responses:
-        name = texts["responses"].get(name, name)
+    for name in (texts["responses"].get(it, it) for it in responses):
         _tell(described["components"]["schemas"][name], name, texts)
 
 
