@@ -154,7 +154,7 @@ def create_app(
     app.include_router(mcp.router)
     app.include_router(description.router)
     console.add_to(app)
-    describe(app)
+    describe(app, ROUTERS)
     app.add_middleware(LimitedRequests)
     app.add_middleware(BodyLimit, usual=MOST_BYTES, by_path=BODY_BYTES)
     app.add_middleware(OnlyFromHere, hosts=hosts, forms=FORMS)

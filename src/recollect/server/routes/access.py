@@ -7,27 +7,44 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BaseModel, Field
 
-from recollect.domain.access import Grant
+from recollect.domain.access import Agent, ApiKey, Grant, NewKey
+from recollect.domain.page import Page
 from recollect.domain.scope import Role
 from recollect.domain.times import aware
-from recollect.domain.views import Json, as_json
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput, NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import csrf_token
 from recollect.memory import Memory
-from recollect.server import operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory, OpenMemory
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.identity import COOKIE, Asking, Identity
+from recollect.server.identity import COOKIE, Asking, Identity, Means
 from recollect.server.limits import Limits
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 from recollect.settings.agents import told_store
 
 router = APIRouter(prefix="/v1", tags=["access"], route_class=IdempotentRoute)
+
+
+class WhoAmI(BaseModel):
+    """Who is asking; an empty list of workspaces, users or agents means all."""
+
+    name: str
+    means: Means = Field(
+        description="open: this machine, as no key was ever made; or key, cookie, token"
+    )
+    key_id: str | None
+    role: Role
+    workspaces: tuple[str, ...] = Field(description="each `org/workspace`")
+    users: tuple[str, ...]
+    agents: tuple[str, ...]
+    expires_at: datetime | None
+    csrf_token: str | None = Field(
+        description="of a cookie: to be sent as X-CSRF-Token with every write"
+    )
 
 
 class KeyGiven(Body):
@@ -60,8 +77,10 @@ class KeyWanted(Body):
     expires_at: datetime | None = None
 
 
-@router.post("/sign-in", response_model=operation_answers.WhoAmI, responses=problems(401))
-async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response: Response) -> Json:
+@router.post("/sign-in", responses=problems(401))
+async def sign_in(
+    memory: OpenMemory, body: KeyGiven, request: Request, response: Response
+) -> WhoAmI:
     """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
     limits = cast("Limits", request.app.state.limits)
     client = request.client.host if request.client else ""
@@ -102,29 +121,29 @@ async def sign_out(memory: OpenMemory, request: Request, response: Response) -> 
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-@router.get("/whoami", response_model=operation_answers.WhoAmI)
-async def whoami(asking: Asking, response: Response) -> Json:
+@router.get(
+    "/whoami",
+)
+async def whoami(asking: Asking, response: Response) -> WhoAmI:
     """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
     response.headers["Cache-Control"] = "no-store"
     return _told(asking)
 
 
-@router.get("/keys", response_model=operation_answers.KeyPage)
+@router.get("/keys")
 async def list_keys(
     memory: AdministeredMemory, asking: Asking, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
+) -> Page[ApiKey]:
     """List the keys that this one covers, the newest first; never their secrets."""
     found = await memory.keys.list(limit=limit, cursor=cursor)
-    covered = [key for key in found if asking.grant.covers(key.grant)]
-    return {"items": [as_json(key) for key in covered], "next_cursor": found.next_cursor}
+    covered = tuple(key for key in found if asking.grant.covers(key.grant))
+    return Page(items=covered, next_cursor=found.next_cursor)
 
 
-@router.post(
-    "/keys", status_code=201, response_model=operation_answers.NewKey, responses=problems(409)
-)
+@router.post("/keys", status_code=201, responses=problems(409))
 async def create_key(
     memory: AdministeredMemory, asking: Asking, body: KeyWanted, response: Response
-) -> Json:
+) -> NewKey:
     """Make a key; its secret is told this once, and whose memory it opens."""
     wanted = Grant(
         role=body.role,
@@ -144,14 +163,14 @@ async def create_key(
         expires_at=body.expires_at,
     )
     response.headers["Cache-Control"] = "no-store"
-    return as_json(made)
+    return made
 
 
-@router.delete("/keys/{key_id}", response_model=operation_answers.Key, responses=problems(404))
-async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> Json:
+@router.delete("/keys/{key_id}", responses=problems(404))
+async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> ApiKey:
     """Revoke a key: it opens nothing any more, and its sign-ins end."""
     _require_covered(asking, (await memory.access.get(key_id)).grant)
-    return as_json(await memory.keys.revoke(key_id))
+    return await memory.keys.revoke(key_id)
 
 
 def _require_covered(asking: Identity, wanted: Grant) -> None:
@@ -176,24 +195,30 @@ async def _require_no_longer(memory: Memory, asking: Identity, until: datetime |
         )
 
 
-def _told(identity: Identity) -> Json:
+def _told(identity: Identity) -> WhoAmI:
     grant = identity.grant
-    return {
-        "name": identity.name,
-        "means": identity.means,
-        "key_id": identity.key_id,
-        "role": grant.role.value,
-        "workspaces": list(grant.workspaces),
-        "users": list(grant.users),
-        "agents": list(grant.agents),
-        "expires_at": identity.expires_at,
-        "csrf_token": identity.csrf_token,
-    }
+    return WhoAmI(
+        name=identity.name,
+        means=identity.means,
+        key_id=identity.key_id,
+        role=grant.role,
+        workspaces=grant.workspaces,
+        users=grant.users,
+        agents=grant.agents,
+        expires_at=identity.expires_at,
+        csrf_token=identity.csrf_token,
+    )
 
 
 # --- Agents: whether and how each of them uses memory ---------------------------------------------
 
 agents_router = APIRouter(prefix="/v1/agents", tags=["agents"], route_class=IdempotentRoute)
+
+
+class PurgedCopy(BaseModel):
+    """How many rows of a copy were erased."""
+
+    rows: int
 
 
 class AgentPlace(Body):
@@ -255,50 +280,43 @@ class AgentWanted(AgentPlace):
     )
 
 
-@agents_router.get("", response_model=operation_answers.AgentPage)
+@agents_router.get("")
 async def list_agents(
     memory: AdministeredMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
+) -> Page[Agent]:
     """List the agents that are set up, by name; any other is as by default."""
-    return as_json(await memory.agents.list(limit=limit, cursor=cursor))
+    return await memory.agents.list(limit=limit, cursor=cursor)
 
 
-@agents_router.get("/{name}", response_model=operation_answers.Agent, responses=problems(404))
-async def get_agent(memory: AdministeredMemory, name: str) -> Json:
+@agents_router.get("/{name}", responses=problems(404))
+async def get_agent(memory: AdministeredMemory, name: str) -> Agent:
     """Read how an agent is set up now."""
-    return as_json(await memory.agents.get(name))
+    return await memory.agents.get(name)
 
 
-@agents_router.put("/{name}", response_model=operation_answers.Agent, responses=problems(404, 409))
-async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Json:
+@agents_router.put("/{name}", responses=problems(404, 409))
+async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Agent:
     """Set an agent up, in place of what was set before; it goes before the settings file."""
     given = body.model_dump(exclude={*AgentPlace.model_fields})
     current = memory.settings.agent(name)
     # What it is told as its store is no name of one when it is described.
     is_same = bool(body.store) and body.store == told_store(current)
     place: dict[str, Any] = {"store": body.store} if is_same else body.place()
-    return as_json(await memory.agents.put(name, **given, **place))
+    return await memory.agents.put(name, **given, **place)
 
 
-@agents_router.post(
-    "/{name}/move",
-    status_code=202,
-    response_model=operation_answers.Agent,
-    responses=problems(404, 409),
-)
-async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) -> Json:
+@agents_router.post("/{name}/move", status_code=202, responses=problems(404, 409))
+async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) -> Agent:
     """Move an agent's memory to another store, in the background; `move` tells how far it is."""
     place = body.place()
     place["to"] = place.pop("store")
-    return as_json(await memory.agents.move(name, background=True, **place))
+    return await memory.agents.move(name, background=True, **place)
 
 
-@agents_router.delete(
-    "/{name}/copy", response_model=operation_answers.PurgedCopy, responses=problems(404)
-)
-async def purge_agent_copy(memory: AdministeredMemory, name: str) -> Json:
+@agents_router.delete("/{name}/copy", responses=problems(404))
+async def purge_agent_copy(memory: AdministeredMemory, name: str) -> PurgedCopy:
     """Erase the copy that a move left in the old store, or one that is unfinished."""
-    return {"rows": await memory.agents.purge_copy(name)}
+    return PurgedCopy(rows=await memory.agents.purge_copy(name))
 
 
 @agents_router.delete("/{name}", status_code=204, responses=problems(404, 409))

@@ -13,7 +13,6 @@ from recollect.domain.change import Changes
 from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.memory import Memory
-from recollect.server import answers
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking, is_still_known, require_still
@@ -32,18 +31,18 @@ _DOCUMENTS: Final = 100
 Mark = Annotated[str | None, Query(description="the mark to go on from; without one: from now on")]
 
 
-@router.get("/changes", response_model=answers.Changes)
+@router.get("/changes")
 async def list_changes(
     request: Request,
     memory: CallersMemory,
     after: Mark = None,
     limit: Limit = 100,
     wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
-) -> Json:
+) -> Changes:
     """List what changed in the scopes that this caller reads, behind a mark."""
     found = await memory.changes(after, limit=limit, wait=wait)
     await require_still(request)
-    return as_json(found)
+    return found
 
 
 @router.get(
@@ -81,18 +80,18 @@ async def stream_events(
     )
 
 
-@router.get("/workspace/changes", response_model=answers.Changes)
+@router.get("/workspace/changes")
 async def list_workspace_changes(
     request: Request,
     memory: WholeWorkspace,
     after: Mark = None,
     limit: Limit = 100,
     wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
-) -> Json:
+) -> Changes:
     """List what changed anywhere in a workspace, behind a mark."""
     found = await memory.workspace.changes(after, limit=limit, wait=wait)
     await require_still(request)
-    return as_json(found)
+    return found
 
 
 @router.get(

@@ -20,7 +20,6 @@ from recollect.domain.record import Kind, Status
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotAllowed, RecollectError
 from recollect.memory import Memory
-from recollect.server import operation_answers
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -63,13 +62,11 @@ class Forget(Body):
         return cast("CommonFilters", {name: getattr(self, name) for name in names})
 
 
-@router.post(
-    "/forget", response_model=operation_answers.Forgotten, responses=problems(404, 409, 413)
-)
-async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Json:
+@router.post("/forget", responses=problems(404, 409, 413))
+async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Forgotten:
     """Erase every trace of something, and tell what went and what was found afterwards."""
     _require_reach(asking.grant, body)
-    return as_json(await _forget(memory, body))
+    return await _forget(memory, body)
 
 
 @router.post(

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from recollect.domain.item import ItemDraft, ItemHit, StoredItem
-from recollect.domain.views import Json, as_json
+from recollect.domain.item import ItemDraft, Namespace
+from recollect.domain.views import Items, Json
 from recollect.errors import InvalidInput
-from recollect.server.answers import Answer
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 
 router = APIRouter(prefix="/v1/items", tags=["items"], route_class=IdempotentRoute)
 
-_HIDDEN = frozenset({"scope", "vectors", "model"})
 _PLACE: dict[str, Any] = {"namespace": ["notes", "ann"], "key": "tea"}
 
 
@@ -106,59 +105,45 @@ class NamespaceListed(NamespaceNamed):
     last_first: bool = False
 
 
-class ItemTold(Answer):
+def _seconds(ttl: timedelta | None) -> float | None:
+    return None if ttl is None else ttl.total_seconds()
+
+
+class ItemTold(BaseModel):
     """One item."""
 
     id: str
-    namespace: list[str]
+    namespace: tuple[str, ...]
     key: str
-    value: dict[str, Any]
+    value: Mapping[str, Any]
     created_at: datetime
     updated_at: datetime
     expires_at: datetime | None
-    ttl: float | None
+    ttl: Annotated[float | None, BeforeValidator(_seconds)]
     position: int
-    texts: list[str]
+    texts: tuple[str, ...]
 
 
-class ItemHitTold(Answer):
+class ItemHitTold(BaseModel):
     """An item that was found, and how well it fits; null where there is nothing to compare."""
 
     item: ItemTold
     score: float | None
 
 
-class OneItem(Answer):
+class OneItem(BaseModel):
     """One item, null where there is none."""
 
     item: ItemTold | None
 
 
-class SeveralItems(Answer):
-    """Items in their order."""
-
-    items: list[ItemTold]
-
-
-class ItemHits(Answer):
-    """Items that were found, best first."""
-
-    items: list[ItemHitTold]
-
-
-class Namespaces(Answer):
-    """Namespaces in their order."""
-
-    items: list[list[str]]
-
-
-class ItemsRemoved(Answer):
+class ItemsRemoved(BaseModel):
     """How many items were removed."""
 
     removed: int
 
 
-@router.post("/write", response_model=SeveralItems)
+@router.post("/write", response_model=Items[ItemTold])
 async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
     """Put items and remove others, in one transaction."""
     drafts = [
@@ -173,17 +158,17 @@ async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
         for given in body.put
     ]
     removed = [(given.namespace, given.key) for given in body.removed]
-    return {"items": [_told(item) for item in await memory.items.write(drafts, removed)]}
+    return {"items": await memory.items.write(drafts, removed)}
 
 
 @router.post("/get", response_model=OneItem)
 async def get_item(memory: CallersMemory, body: ItemRead) -> Json:
     """Read one item, which may not be there."""
     item = await memory.items.get(body.namespace, body.key, refresh=body.refresh)
-    return {"item": None if item is None else _told(item)}
+    return {"item": item}
 
 
-@router.post("/search", response_model=ItemHits)
+@router.post("/search", response_model=Items[ItemHitTold])
 async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
     """Find items under a namespace, by a question or as they were put."""
     found = await memory.items.search(
@@ -195,11 +180,11 @@ async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
         offset=body.offset,
         refresh=body.refresh,
     )
-    return {"items": [_hit_told(hit) for hit in found]}
+    return {"items": found}
 
 
-@router.post("/namespaces", response_model=Namespaces)
-async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Json:
+@router.post("/namespaces")
+async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Items[Namespace]:
     """List the namespaces that hold anything."""
     found = await memory.items.namespaces(
         body.prefix,
@@ -208,27 +193,27 @@ async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Json:
         limit=body.limit,
         offset=body.offset,
     )
-    return {"items": found}
+    return Items(items=found)
 
 
-@router.post("/list", response_model=SeveralItems)
+@router.post("/list", response_model=Items[ItemTold])
 async def list_items(memory: CallersMemory, body: NamespaceListed) -> Json:
     """List the items of one namespace in the order they were put."""
     found = await memory.items.listed(body.namespace, limit=body.limit, last_first=body.last_first)
-    return {"items": [_told(item) for item in found]}
+    return {"items": found}
 
 
 @router.post("/pop", response_model=OneItem)
 async def pop_item(memory: CallersMemory, body: NamespaceNamed) -> Json:
     """Remove the last item of a namespace and return it."""
     item = await memory.items.pop(body.namespace)
-    return {"item": None if item is None else _told(item)}
+    return {"item": item}
 
 
-@router.post("/clear", response_model=ItemsRemoved)
-async def clear_items(memory: CallersMemory, body: NamespaceNamed) -> Json:
+@router.post("/clear")
+async def clear_items(memory: CallersMemory, body: NamespaceNamed) -> ItemsRemoved:
     """Remove all items of one namespace."""
-    return {"removed": await memory.items.clear(body.namespace)}
+    return ItemsRemoved(removed=await memory.items.clear(body.namespace))
 
 
 def _duration(seconds: float | None) -> timedelta | None:
@@ -238,12 +223,3 @@ def _duration(seconds: float | None) -> timedelta | None:
         return timedelta(seconds=seconds)
     except (OverflowError, ValueError):
         raise InvalidInput(f"ttl {seconds} is no time to live", code="out_of_range") from None
-
-
-def _told(item: StoredItem) -> Json:
-    form = {name: it for name, it in as_json(item).items() if name not in _HIDDEN}
-    return {**form, "ttl": None if item.ttl is None else item.ttl.total_seconds()}
-
-
-def _hit_told(hit: ItemHit) -> Json:
-    return {"item": _told(hit.item), "score": hit.score}

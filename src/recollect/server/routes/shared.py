@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from recollect.domain.sharing import ProposalStatus
-from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.domain.page import Page
+from recollect.domain.record import Record
+from recollect.domain.sharing import Proposal, ProposalStatus
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -88,108 +88,88 @@ class ChangedShared(Body):
     reason: str = Field(default="", description="why, for the history")
 
 
-@router.post(
-    "/proposals", status_code=201, response_model=answers.Proposal, responses=problems(404, 413)
-)
-async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Json:
+@router.post("/proposals", status_code=201, responses=problems(404, 413))
+async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Proposal:
     """Ask for something to be shared with all agents of the workspace."""
     proposal = await memory.shared.propose(**body.model_dump())
     response.headers["Location"] = f"/v1/proposals/{proposal.id}"
-    return as_json(proposal)
+    return proposal
 
 
-@router.get("/proposals", response_model=answers.ProposalPage)
+@router.get("/proposals")
 async def list_proposals(
     memory: CallersMemory,
     status: Annotated[ProposalStatus | Literal["any"], Query()] = "pending",
     type: OfType = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
+) -> Page[Proposal]:
     """List proposals, newest first: all for the coordinator, the own ones for an agent."""
     wanted = None if status == "any" else status
-    return as_json(await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor))
+    return await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
 
 
-@router.get("/proposals/{proposal_id}", response_model=answers.Proposal, responses=problems(404))
-async def get_proposal(memory: CallersMemory, proposal_id: str) -> Json:
+@router.get("/proposals/{proposal_id}", responses=problems(404))
+async def get_proposal(memory: CallersMemory, proposal_id: str) -> Proposal:
     """Read one proposal, and what became of it."""
-    return as_json(await memory.shared.proposal(proposal_id))
+    return await memory.shared.proposal(proposal_id)
 
 
-@router.post(
-    "/proposals/{proposal_id}/approve",
-    response_model=answers.Proposal,
-    responses=problems(404, 409),
-)
+@router.post("/proposals/{proposal_id}/approve", responses=problems(404, 409))
 async def approve_proposal(
     memory: CallersMemory, proposal_id: str, body: Approval | None = None
-) -> Json:
+) -> Proposal:
     """Share what was proposed; for the coordinator."""
     given = body or Approval()
-    return as_json(
-        await memory.shared.approve(
-            proposal_id, given.content, title=given.title, reason=given.reason
-        )
+    return await memory.shared.approve(
+        proposal_id, given.content, title=given.title, reason=given.reason
     )
 
 
-@router.post(
-    "/proposals/{proposal_id}/reject",
-    response_model=answers.Proposal,
-    responses=problems(404, 409),
-)
-async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Json:
+@router.post("/proposals/{proposal_id}/reject", responses=problems(404, 409))
+async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Proposal:
     """Refuse what was proposed; for the coordinator."""
-    return as_json(await memory.shared.reject(proposal_id, body.reason))
+    return await memory.shared.reject(proposal_id, body.reason)
 
 
-@router.post(
-    "/proposals/{proposal_id}/withdraw",
-    response_model=answers.Proposal,
-    responses=problems(404, 409),
-)
+@router.post("/proposals/{proposal_id}/withdraw", responses=problems(404, 409))
 async def withdraw_proposal(
     memory: CallersMemory, proposal_id: str, body: Withdrawal | None = None
-) -> Json:
+) -> Proposal:
     """Take back an own proposal."""
-    return as_json(await memory.shared.withdraw(proposal_id, (body or Withdrawal()).reason))
+    return await memory.shared.withdraw(proposal_id, (body or Withdrawal()).reason)
 
 
-@router.get("/shared", response_model=answers.RecordPage)
+@router.get("/shared")
 async def list_shared(
     memory: CallersMemory, type: OfType = None, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
+) -> Page[Record]:
     """List what is shared, newest first, a page at a time."""
-    return as_json(await memory.shared.list(type=type, limit=limit, cursor=cursor))
+    return await memory.shared.list(type=type, limit=limit, cursor=cursor)
 
 
-@router.get("/shared/{record_id}", response_model=answers.Record, responses=problems(404))
-async def get_shared(memory: CallersMemory, record_id: str, response: Response) -> Json:
+@router.get("/shared/{record_id}", responses=problems(404))
+async def get_shared(memory: CallersMemory, record_id: str, response: Response) -> Record:
     """Read one shared record."""
-    return as_json(tagged(response, await memory.shared.get(record_id)))
+    return tagged(response, await memory.shared.get(record_id))
 
 
-@router.patch(
-    "/shared/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412, 413)
-)
+@router.patch("/shared/{record_id}", responses=problems(404, 409, 412, 413))
 async def change_shared(
     memory: CallersMemory,
     record_id: str,
     body: ChangedShared,
     response: Response,
     if_match: IfMatch = None,
-) -> Json:
+) -> Record:
     """Change a shared record at once; for its creator and the coordinator."""
     seen = seen_version(if_match, body.expected_version)
     fields = body.model_dump(exclude={"expected_version"})
     changed = await memory.shared.update(record_id, expected_version=seen, **fields)
-    return as_json(tagged(response, changed))
+    return tagged(response, changed)
 
 
-@router.delete(
-    "/shared/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412)
-)
+@router.delete("/shared/{record_id}", responses=problems(404, 409, 412))
 async def delete_shared(
     memory: CallersMemory,
     record_id: str,
@@ -197,9 +177,9 @@ async def delete_shared(
     reason: Reason = "",
     expected_version: ExpectedVersion = None,
     if_match: IfMatch = None,
-) -> Json:
+) -> Record:
     """Hide a shared record from everybody; for its creator and the coordinator."""
     deleted = await memory.shared.delete(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
-    return as_json(tagged(response, deleted))
+    return tagged(response, deleted)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import Field
 
-from recollect.domain.views import Json, as_json
-from recollect.domain.write import WritePolicy
-from recollect.server import answers
+from recollect.domain.record import Record
+from recollect.domain.views import Items
+from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.server.bodies import Body, NewRecord, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -53,47 +53,47 @@ class RoutedMessage(Body):
     context: str = Field(default="", description="what the assistant said before it")
 
 
-@router.post("/write", response_model=answers.Written, responses=problems(409, 413))
+@router.post("/write", responses=problems(409, 413))
 async def write_claim(
     memory: CallersMemory, body: NewClaim, idempotency_key: IdempotencyKey = None
-) -> Json:
+) -> Written:
     """Remember a claim unless it is known: new, said again, changed or contradicted."""
-    return as_json(
-        await memory.write(
-            body.content,
-            namespace=body.namespace,
-            explicit=body.explicit,
-            idempotency_key=idempotency_key,
-            **body.given(),
-        )
+    return await memory.write(
+        body.content,
+        namespace=body.namespace,
+        explicit=body.explicit,
+        idempotency_key=idempotency_key,
+        **body.given(),
     )
 
 
-@router.post("/extract", response_model=answers.WrittenItems)
-async def extract_conversations(memory: CallersMemory, body: Reading | None = None) -> Json:
+@router.post("/extract")
+async def extract_conversations(
+    memory: CallersMemory, body: Reading | None = None
+) -> Items[Written]:
     """Read conversations now for what is worth remembering; no turn is read twice."""
-    return as_json(await memory.extract(None if body is None else body.session))
+    return Items(items=await memory.extract(None if body is None else body.session))
 
 
-@router.get("/writes/{write_id}", response_model=answers.Trace, responses=problems(404))
-async def get_trace(memory: CallersMemory, write_id: str) -> Json:
+@router.get("/writes/{write_id}", responses=problems(404))
+async def get_trace(memory: CallersMemory, write_id: str) -> Trace:
     """Tell what each step of a write decided, and why."""
-    return as_json(await memory.trace(write_id))
+    return await memory.trace(write_id)
 
 
-@router.post("/route", response_model=answers.Route, responses=problems(413))
-async def route_message(memory: CallersMemory, body: RoutedMessage) -> Json:
+@router.post("/route", responses=problems(413))
+async def route_message(memory: CallersMemory, body: RoutedMessage) -> Route:
     """Judge whether a message should be answered with memory, and whether it should become some."""
-    return as_json(await memory.route(body.message, policy=body.policy, context=body.context))
+    return await memory.route(body.message, policy=body.policy, context=body.context)
 
 
-@router.get("/user-names", response_model=answers.UserNames)
-async def get_user_names(memory: CallersMemory) -> Json:
+@router.get("/user-names")
+async def get_user_names(memory: CallersMemory) -> Items[str]:
     """List the names that the user of this scope is known by."""
-    return {"items": sorted(await memory.user_names())}
+    return Items(items=sorted(await memory.user_names()))
 
 
-@router.put("/user-names", response_model=answers.Record, responses=problems(413))
-async def set_user_names(memory: CallersMemory, body: NamesGiven) -> Json:
+@router.put("/user-names", responses=problems(413))
+async def set_user_names(memory: CallersMemory, body: NamesGiven) -> Record:
     """Say which names the user goes by: what is told of these names is told of the user."""
-    return as_json(await memory.set_user_names(body.names))
+    return await memory.set_user_names(body.names)
