@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.domain.archive import Archive
 from recollect.domain.filters import Filter
@@ -15,11 +15,13 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.errors import StorageError
 from recollect.language.extraction.acts import wants_reply
-from recollect.ports.archives import Archives
 from recollect.ports.store import Store
 from recollect.recall.candidates import Candidate
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring, ScoringOptions
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
@@ -60,7 +62,7 @@ class CandidateLoader:
     def __init__(
         self,
         store: Store,
-        archives: Archives,
+        archives: SqlArchives,
         archive_text: ArchiveText,
         question: Question,
         options: ScoringOptions,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
 from recollect.language.times.expressions import When
-from recollect.ports.archives import Archives
 from recollect.ports.facets import UNDECIDED, FacetGuess
 from recollect.ports.runtime import IN_TIME, seconds_left
 from recollect.ports.store import Store, current_snapshot, later_snapshot
@@ -48,6 +47,9 @@ from recollect.recall.superseded import (
     repeated,
     search_successors,
 )
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 _MAX_NEAR_MISSES: Final = 5
 # The number of best hits whose names the entity path follows.
@@ -92,7 +94,7 @@ class RecallServices:
 
     store: Store
     units: UnitIndex
-    archives: Archives
+    archives: SqlArchives
     archive_text: ArchiveText
     paths: Sequence[Path]
     options: RecallOptions
