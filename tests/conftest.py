@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import settings
 from recollect import Memory
 from recollect.assemble import memory as assembling
 from recollect.settings import Settings
+from recollect.testing import ManualClock as TurnedClock
 from tests.built_once import build_once
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
@@ -88,20 +88,6 @@ def _on_server(database_server: Server | None, monkeypatch: pytest.MonkeyPatch) 
     before = database_server.places
     yield
     database_server.drop_all_but(before)
-
-
-class TurnedClock:
-    """A clock that stands still until a test turns it."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
-
-    def turn(self, **by: float) -> datetime:
-        self.time += timedelta(**by)
-        return self.time
 
 
 @pytest.fixture

@@ -31,14 +31,19 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
 def _bomb(megabytes: int) -> bytes:
     """Return gzip of so many megabytes, made without having them."""
     packing = zlib.compressobj(9, wbits=31)
-    pieces = [packing.compress(b'{"role": "user", "content": "')]
-    pieces += [packing.compress(b" " * 2**20) for _ in range(megabytes)]
-    return b"".join([*pieces, packing.compress(b'"}\n'), packing.flush()])
+    start = packing.compress(b'{"role": "user", "content": "') + packing.flush(zlib.Z_FULL_FLUSH)
+    spaces = _repeated(packing, b" " * 2**20, megabytes)
+    return start + spaces + packing.compress(b'"}\n') + packing.flush()
+
+
+def _repeated(packing: Any, piece: bytes, times: int) -> bytes:
+    """Return a piece so many times, packed once: a flushed block depends on nothing before it."""
+    return (packing.compress(piece) + packing.flush(zlib.Z_FULL_FLUSH)) * times
 
 
 def _archive(**files: bytes) -> bytes:
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return target.getvalue()
@@ -146,9 +151,7 @@ async def test_imports_that_stall_hold_up_nobody_else(tmp_path: Path):
 def _pdf_bomb() -> bytes:
     """Return a PDF whose one page is a gigabyte of drawing orders."""
     packing = zlib.compressobj(9)
-    stream = b"".join(
-        [*(packing.compress(b"0 0 m 9 9 l S " * 75_000) for _ in range(1_000)), packing.flush()]
-    )
+    stream = _repeated(packing, b"0 0 m 9 9 l S " * 75_000, 1_000) + packing.flush()
     parts = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",

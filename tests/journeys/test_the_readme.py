@@ -30,6 +30,8 @@ _GUIDES = tuple(
 _OTHER_PAGES = (
     "docs/architecture.md",
     "docs/architecture.zh-CN.md",
+    "docs/backends.md",
+    "docs/backends.zh-CN.md",
     "docs/databases.md",
     "docs/databases.zh-CN.md",
     "docs/people.md",

@@ -257,7 +257,7 @@ STORE: Final[Mapping[str, Verb]] = {
     "commit": _commit,
     "records": merging("records", latest("observed_at")),
     "turns": _turns,
-    "standings": merging("weighable", united),
+    "standings": merging("standings", united),
     # A link is where its ends are: whoever has read those misses nothing.
     "links": merging("links", joined, unopened="skip"),
     "history": finding("history"),
