@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import AliasChoices, Field
 
 from recollect.domain.access import Grant
+from recollect.domain.operation import Operation
 from recollect.domain.scope import Role
 from recollect.domain.times import aware
 from recollect.domain.views import Json, as_json
@@ -61,6 +62,7 @@ class KeyWanted(Body):
 
 
 @router.post("/sign-in", response_model=operation_answers.WhoAmI, responses=problems(401))
+@Operation("POST", "/v1/sign-in", "sign_in", None, repeat="secret")
 async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response: Response) -> Json:
     """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
     limits = cast("Limits", request.app.state.limits)
@@ -95,6 +97,7 @@ async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response
 
 
 @router.post("/sign-out", status_code=204)
+@Operation("POST", "/v1/sign-out", "sign_out", None, repeat="secret")
 async def sign_out(memory: OpenMemory, request: Request, response: Response) -> None:
     """Sign a browser out: its cookie opens nothing any more."""
     if (token := request.cookies.get(COOKIE)) is not None:
@@ -103,6 +106,7 @@ async def sign_out(memory: OpenMemory, request: Request, response: Response) -> 
 
 
 @router.get("/whoami", response_model=operation_answers.WhoAmI)
+@Operation("GET", "/v1/whoami", "whoami", Role.READER)
 async def whoami(asking: Asking, response: Response) -> Json:
     """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
     response.headers["Cache-Control"] = "no-store"

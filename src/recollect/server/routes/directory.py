@@ -7,6 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from recollect.domain.facets import facets
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.server import answers, operation_answers
 from recollect.server.bodies import Filters, PagedFilters, described
@@ -49,6 +51,7 @@ async def list_categories(
 
 
 @router.get("/facets", response_model=answers.FacetList)
+@Operation("GET", "/v1/facets", "list_facets", Role.READER)
 async def list_facets(memory: CallersMemory) -> Json:
     """List the attributes that records can state, with their labels."""
     return as_json(tuple(facets().values()))

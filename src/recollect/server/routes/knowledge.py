@@ -15,6 +15,8 @@ from recollect.domain.document import (
     DocumentType,
     collection_scope,
 )
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.errors import Conflict, InvalidInput
 from recollect.server.answers import Answer, Scope
@@ -236,6 +238,7 @@ async def add_document(
     response_model=Uploaded,
     openapi_extra={"requestBody": {"required": True, "content": _FILES}},
 )
+@Operation("POST", "/v1/knowledge", "upload_documents", Role.WRITER, repeat="repeatable")
 async def upload_documents(
     memory: CallersMemory,
     request: Request,

@@ -18,6 +18,8 @@ from recollect.assemble.doctor import diagnose
 from recollect.demo import WORKSPACE, load_demo, remove_demo
 from recollect.domain.job import JobState
 from recollect.domain.meter import BUCKETS, CounterName, bucket
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Role
 from recollect.domain.stats import Stats
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotAllowed
@@ -104,6 +106,7 @@ router = APIRouter(tags=["operation"], route_class=IdempotentRoute)
 
 
 @router.get("/health", response_model=operation_answers.ServerHealth)
+@Operation("GET", "/health", "server_health", None)
 async def server_health(memory: OpenMemory) -> Json:
     """Tell whether the server works: it has just read from its database, or this is an error."""
     await memory.list(limit=1)
@@ -132,6 +135,7 @@ async def get_stats(memory: CallersMemory) -> Json:
 
 
 @router.get("/v1/settings", response_model=operation_answers.EffectiveSettings)
+@Operation("GET", "/v1/settings", "list_settings", Role.ADMIN, reach="server")
 async def list_settings(memory: OpenMemory) -> Json:
     """List the settings that hold, without secrets, and where each comes from."""
     return {**as_json(settings_in_use(memory.settings)), "file": str(settings_file())}
@@ -155,6 +159,7 @@ async def get_metrics(
     response_class=PlainTextResponse,
     responses={200: {"description": "Metrics", "content": {"text/plain": _TEXT}}},
 )
+@Operation("GET", "/metrics", "scrape_metrics", Role.ADMIN, reach="server")
 async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
     """Tell what this process has counted, in the form that Prometheus reads."""
     told = written(memory.meter.totals(), await memory.stats())
@@ -162,6 +167,7 @@ async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
 
 
 @router.get("/v1/doctor", response_model=operation_answers.Diagnosis)
+@Operation("GET", "/v1/doctor", "diagnose_server", Role.ADMIN, reach="server")
 async def diagnose_server(memory: CallersMemory) -> Json:
     """Report how every part is doing and how to fix it; nothing is changed."""
     return as_json(await diagnose(memory.settings))
@@ -278,6 +284,7 @@ class WantedDemo(Body):
 @demo_router.post(
     "", status_code=201, response_model=operation_answers.Demo, responses=problems(409)
 )
+@Operation("POST", "/v1/demo", "load_demo_workspace", Role.ADMIN, reach="server")
 async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Json:
     """Fill the workspace `demo` with made-up people and what is remembered of them."""
     held = await load_demo(memory, (body or WantedDemo()).language)
@@ -285,6 +292,7 @@ async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = 
 
 
 @demo_router.delete("", response_model=operation_answers.RemovedDemo)
+@Operation("DELETE", "/v1/demo", "remove_demo_workspace", Role.ADMIN, reach="server")
 async def remove_demo_workspace(memory: WholeWorkspace) -> Json:
     """Forget everything in the workspace `demo` for good."""
     gone = await remove_demo(memory)

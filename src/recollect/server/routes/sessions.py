@@ -16,6 +16,8 @@ from recollect.context.offers import Offer
 from recollect.context.session import Session
 from recollect.domain.archive import EarlierResult
 from recollect.domain.notes import Cached, ChunkType, ContentChunk, Decision, Hint, ScratchpadUpdate
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotFound
 from recollect.server import answers, session_answers
@@ -229,6 +231,7 @@ async def open_session(
 
 
 @router.get("/{session_id}", response_model=session_answers.SessionStatus, responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}", "session_status", Role.READER)
 async def session_status(memory: CallersMemory, sessions: SessionsInUse, session_id: str) -> Json:
     """Tell how full a session's window is: tokens, budget and level of compression."""
     is_open = sessions.has(memory, session_id)
@@ -304,6 +307,7 @@ async def plan_session(session: CallersSession, body: PlanWanted) -> Json:
 @router.get(
     "/{session_id}/summaries", response_model=session_answers.Summaries, responses=problems(404)
 )
+@Operation("GET", "/v1/sessions/{session_id}/summaries", "session_summaries", Role.READER)
 async def session_summaries(session: CallersSession) -> Json:
     """List what stands for the beginning of the conversation now, in its order."""
     return {"items": [{"id": it.id, **as_json(it)} for it in session.summaries]}
@@ -323,12 +327,14 @@ async def expand_summary(
 
 
 @router.get("/{session_id}/offers", response_model=session_answers.Offers, responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}/offers", "session_offers", Role.READER)
 async def session_offers(session: CallersSession) -> Json:
     """Tell what is known of this turn's tool calls before they are made."""
     return {"items": {call: _offer(it) for call, it in session.offers.items()}}
 
 
 @router.get("/{session_id}/notes", response_model=session_answers.Notes, responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}/notes", "session_notes", Role.READER)
 async def session_notes(session: CallersSession) -> Json:
     """Tell what the tools of a session have found."""
     return _notes(session)
@@ -361,6 +367,9 @@ async def replace_notes(session: CallersSession, body: AllNotes) -> Json:
 @router.post(
     "/{session_id}/notes/chunks", response_model=session_answers.Notes, responses=problems(404, 413)
 )
+@Operation(
+    "POST", "/v1/sessions/{session_id}/notes/chunks", "add_note", Role.WRITER, repeat="repeatable"
+)
 async def add_note(session: CallersSession, body: NewChunk) -> Json:
     """Note a piece of content, if it is relevant enough; the least relevant one makes room."""
     session.notes.add_chunk(ContentChunk(**body.model_dump()))
@@ -373,6 +382,13 @@ async def add_note(session: CallersSession, body: NewChunk) -> Json:
     response_model=session_answers.Notes,
     responses=problems(404, 413),
 )
+@Operation(
+    "PUT",
+    "/v1/sessions/{session_id}/notes/structures/{document}",
+    "note_structure",
+    Role.WRITER,
+    repeat="repeatable",
+)
 async def note_structure(session: CallersSession, document: str, body: NewStructure) -> Json:
     """Note the structure of a document, so that it is not fetched again."""
     session.notes.cache_toc(document, body.structure)
@@ -381,6 +397,9 @@ async def note_structure(session: CallersSession, document: str, body: NewStruct
 
 
 @router.delete("/{session_id}/notes", response_model=session_answers.Notes, responses=problems(404))
+@Operation(
+    "DELETE", "/v1/sessions/{session_id}/notes", "clear_notes", Role.WRITER, repeat="repeatable"
+)
 async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "all") -> Json:
     """Forget what was noted: all of it, or only what belongs to the current question."""
     if what == "query":

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Query
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import READING_TOOLS
+from recollect.domain.operation import Operation
 from recollect.domain.scope import Role
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
@@ -46,6 +47,7 @@ async def get_guide(memory: CallersMemory, language: Language = "en") -> Json:
 @router.post(
     "/{name}", response_model=session_answers.ToolResult, responses=problems(404, 409, 413)
 )
+@Operation("POST", "/v1/tools/{name}", "call_tool", Role.READER)
 async def call_tool(
     memory: CallersMemory,
     asking: Asking,
