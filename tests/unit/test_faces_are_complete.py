@@ -4,7 +4,9 @@
 """
 
 import inspect
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -167,3 +169,15 @@ def test_every_operation_has_its_command_or_a_reason(capsys: pytest.CaptureFixtu
 def test_every_tool_is_named_by_its_operation():
     named = [it.tool for it in OPERATIONS.values() if it.tool is not None]
     assert sorted([*named, *_TOOLS_OF_THEIR_OWN]) == sorted(spec.name for spec in SPECS)
+
+
+def test_the_guide_to_adding_a_verb_quotes_the_code_in_at_most_five_places():
+    root = Path(__file__).parents[2]
+    guide = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = guide.partition("## Add a verb\n")[2].partition("\n## ")[0]
+    quoted = re.findall(r"```python\n# (\S+)\n(.*?)```", section, flags=re.DOTALL)
+
+    assert 3 <= len(quoted) <= 5
+    for path, code in quoted:
+        assert code in (root / path).read_text(encoding="utf-8"), path
+    assert operation_of(Memory.show_in_profile) == OPERATIONS["show_in_profile"]
