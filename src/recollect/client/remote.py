@@ -74,7 +74,7 @@ class Remote:
             if kind is type(None):
                 return None
             member = operation.answer or ("items" if get_origin(kind) is tuple else None)
-            return view._result(kind, told if member is None else told[member])
+            return await view._result(operation, kind, told if member is None else told[member])
 
         return call
 
@@ -82,7 +82,7 @@ class Remote:
         """Return the arguments as the server expects them; those that are None are left out."""
         return given
 
-    def _result(self, kind: type[T], told: Any) -> T:
+    async def _result(self, operation: Operation, kind: type[T], told: Any) -> T:
         """Return the value of this type that the server wrote as JSON."""
         return decoded(kind, told)
 

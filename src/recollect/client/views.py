@@ -195,8 +195,8 @@ class RemoteItems(ScopedRemote, Items):
             case _:
                 return given
 
-    def _result(self, kind: type[T], told: Any) -> T:
-        return super()._result(kind, self._complete(told))
+    async def _result(self, operation: Operation, kind: type[T], told: Any) -> T:
+        return await super()._result(operation, kind, self._complete(told))
 
     def _complete(self, told: Any) -> Any:
         """Add to each item what the server leaves out or writes as a number."""

@@ -353,6 +353,8 @@ class Session:
         "process_tool_result",
         Role.WRITER,
         repeat="repeatable",
+        names={"arguments": "input"},
+        answer="result",
     )
     async def process_tool_result(
         self,
@@ -390,6 +392,8 @@ class Session:
         "find_known_result",
         Role.READER,
         repeat="read",
+        names={"arguments": "input"},
+        answer="offer",
     )
     async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
         """Return what the notes say before a call whose result is known, or None.
