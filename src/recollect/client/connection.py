@@ -129,7 +129,7 @@ class Connection:
         return response.json() if response.content else None
 
     async def all_pages(
-        self, kind: type[T], path: str, scope: Scope, query: Mapping[str, Any] | None = None
+        self, kind: type[T], path: str, scope: Scope | None, query: Mapping[str, Any] | None = None
     ) -> tuple[T, ...]:
         """Every item of a listing, page after page."""
         items: list[T] = []

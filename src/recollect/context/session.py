@@ -56,7 +56,8 @@ from recollect.domain.filters import Filter
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.notes import Cached, Hint
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.domain.write import Pending
@@ -249,6 +250,7 @@ class Session:
             degraded=self._sent.degraded,
         )
 
+    @Operation("POST", "/v1/sessions/{session_id}/observe", "observe_in_session", Role.WRITER)
     async def observe(
         self, messages: GivenMessage | Iterable[GivenMessage], *, task: str | None = None
     ) -> tuple[Turn, ...]:
@@ -315,6 +317,14 @@ class Session:
         with_guide: bool | None = None,
     ) -> tuple[Message, ...]: ...
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/prepare",
+        "prepare_session",
+        Role.WRITER,
+        repeat="read",
+        timed=True,
+    )
     async def prepare(
         self,
         query: str | None = None,
@@ -344,6 +354,15 @@ class Session:
         )
         return written(self._sent.messages, format)
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/tool-results",
+        "process_tool_result",
+        Role.WRITER,
+        repeat="repeatable",
+        names={"arguments": "input"},
+        answer="result",
+    )
     async def process_tool_result(
         self,
         tool: str,
@@ -374,6 +393,15 @@ class Session:
                 await self.save()
         return kept
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/tool-results/known",
+        "find_known_result",
+        Role.READER,
+        repeat="read",
+        names={"arguments": "input"},
+        answer="offer",
+    )
     async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
         """Return what the notes say before a call whose result is known, or None.
 
@@ -382,6 +410,9 @@ class Session:
         await self._ensure_loaded()
         return self._notes.before_tool(tool, arguments)
 
+    @Operation(
+        "POST", "/v1/sessions/{session_id}/sync", "sync_session", Role.WRITER, repeat="repeatable"
+    )
     async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         """Take over a history that a framework keeps, and observe what is new in it.
 
@@ -401,6 +432,9 @@ class Session:
         added = await self._observe_all(given[aligned.shared :], task)
         return Synced(added=added, retracted=tuple(gone), unchanged=aligned.shared)
 
+    @Operation(
+        "POST", "/v1/sessions/{session_id}/plan", "plan_session", Role.WRITER, repeat="repeatable"
+    )
     async def plan(
         self,
         messages: Iterable[GivenMessage],
@@ -498,6 +532,13 @@ class Session:
         self._sent = replace(sent, degraded=tuple(dict.fromkeys((*degraded, *sent.degraded))))
         return messages
 
+    @Operation(
+        "GET",
+        "/v1/sessions/{session_id}/summaries/{summary_id}/turns",
+        "expand_summary",
+        Role.READER,
+        pages=True,
+    )
     async def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
         """Return the turns of a summary that is or was in the window."""
         await self._ensure_loaded()
@@ -522,17 +563,31 @@ class Session:
             await self._load()
             await self._intake.refresh()
 
+    @Operation(
+        "PUT", "/v1/sessions/{session_id}/notes", "replace_notes", Role.WRITER, repeat="repeatable"
+    )
     async def save(self) -> None:
         """Store the notes and the window now; observing messages does it too."""
         async with self._turn:
             await self._load()
             await self._save()
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/settle",
+        "settle_session",
+        Role.WRITER,
+        repeat="read",
+        patient=True,
+    )
     async def settle(self) -> None:
         """Wait for the compression in the background."""
         window = await self._ensure_loaded()
         await window.compression.settle()
 
+    @Operation(
+        "POST", "/v1/sessions/{session_id}/leave", "leave_session", Role.WRITER, repeat="repeatable"
+    )
     async def close(self) -> Pending:
         """Stop working and store the state; the session can be opened again where it was left.
 
@@ -557,6 +612,7 @@ class Session:
             self._notes.reset()
             self._is_over = True
 
+    @Operation("POST", "/v1/sessions/{session_id}/end", "end_session", Role.WRITER)
     async def end(self) -> Pending:
         """End the session: delete its notes and scratchpad, keep what was said.
 

@@ -19,9 +19,9 @@ from fastapi.routing import APIRoute
 from pydantic import ConfigDict, TypeAdapter
 
 from recollect.domain.record import Kind
-from recollect.server.idempotency import HEADER, READS, SECRET
+from recollect.server.idempotency import HEADER
 from recollect.server.identity import COOKIE
-from recollect.server.permissions import permission_of
+from recollect.server.permissions import declared
 from recollect.server.problems import Problem
 
 ABOUT: Final = (
@@ -83,12 +83,12 @@ def _described(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     }
     described["security"] = [{"key": []}, {"cookie": []}]
     for methods in described["paths"].values():
-        for method, operation in methods.items():
+        for operation in methods.values():
             # The first line of a docstring says it all; the rest explains.
             summary, _, rest = operation["description"].partition("\n")
             operation["summary"] = summary.removesuffix(".")
             operation["description"] = rest.strip() or summary
-            if method != "get" and operation["operationId"] not in READS | SECRET:
+            if declared(operation["operationId"]).takes_key:
                 _take_key(operation)
             _tell_permission(operation)
     return described
@@ -164,8 +164,8 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
 
 def _tell_permission(operation: dict[str, Any]) -> None:
     """Say who may call an operation."""
-    needed = permission_of(operation["operationId"])
-    if needed is None:
+    needed = declared(operation["operationId"])
+    if needed.role is None:
         operation["security"] = []
         return
     operation["x-role"] = needed.role.value

@@ -342,7 +342,7 @@ async def test_a_call_sends_the_request_that_is_written_down(recorder: Recorder,
 def _write() -> None:
     recorder = Recorder()
     sent = {name: asyncio.run(recorder.sent_by(call)) for name, call in CALLS.items()}
-    lines = (f"{json.dumps(name)}: {json.dumps(it)}" for name, it in sent.items())
+    lines = (f"{json.dumps(name)}: {json.dumps(it, sort_keys=True)}" for name, it in sent.items())
     _WRITTEN.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

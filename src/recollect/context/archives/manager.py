@@ -46,7 +46,8 @@ from recollect.domain.change import ChangeSet
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.meter import Meter
-from recollect.domain.scope import Caller
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Caller, Role
 from recollect.domain.sections import ArchiveSettings
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
@@ -164,6 +165,13 @@ class ToolResultManager:
         shown, text = await self._part(archive, content, query, range)
         return opened(self.placeholder(archive), shown, text)
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/archives/open",
+        "open_archives",
+        Role.WRITER,
+        repeat="read",
+    )
     async def prepare_context(
         self,
         messages: Sequence[AnyMessage],
@@ -181,6 +189,13 @@ class ToolResultManager:
             for message in messages
         ]
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/archives/close",
+        "close_archives",
+        Role.WRITER,
+        repeat="read",
+    )
     async def restore_placeholders(self, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
         """Return the messages with every archive closed again, for the next turn."""
         return [with_texts(message, close_placeholders) for message in messages]

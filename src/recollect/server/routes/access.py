@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import AliasChoices, BaseModel, Field
 
 from recollect.domain.access import Agent, ApiKey, Grant, NewKey
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page
 from recollect.domain.scope import Role
 from recollect.domain.times import aware
@@ -78,6 +79,7 @@ class KeyWanted(Body):
 
 
 @router.post("/sign-in", responses=problems(401))
+@Operation("POST", "/v1/sign-in", "sign_in", None, repeat="secret")
 async def sign_in(
     memory: OpenMemory, body: KeyGiven, request: Request, response: Response
 ) -> WhoAmI:
@@ -114,6 +116,7 @@ async def sign_in(
 
 
 @router.post("/sign-out", status_code=204)
+@Operation("POST", "/v1/sign-out", "sign_out", None, repeat="secret")
 async def sign_out(memory: OpenMemory, request: Request, response: Response) -> None:
     """Sign a browser out: its cookie opens nothing any more."""
     if (token := request.cookies.get(COOKIE)) is not None:
@@ -124,6 +127,7 @@ async def sign_out(memory: OpenMemory, request: Request, response: Response) -> 
 @router.get(
     "/whoami",
 )
+@Operation("GET", "/v1/whoami", "whoami", Role.READER)
 async def whoami(asking: Asking, response: Response) -> WhoAmI:
     """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
     response.headers["Cache-Control"] = "no-store"

@@ -10,7 +10,9 @@ from recollect.domain.audit import AuditEntry
 from recollect.domain.directory import LabelEntry, NameEntry, RecordsFound, ScopeEntry, SessionEntry
 from recollect.domain.facets import Facet, facets
 from recollect.domain.hit import Recalled
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page
+from recollect.domain.scope import Role
 from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute
 from recollect.domain.views import Items
@@ -58,6 +60,7 @@ async def list_categories(
 
 
 @router.get("/facets")
+@Operation("GET", "/v1/facets", "list_facets", Role.READER)
 async def list_facets(memory: CallersMemory) -> Items[Facet]:
     """List the attributes that records can state, with their labels."""
     return Items(items=tuple(facets().values()))

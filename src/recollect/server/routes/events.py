@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from recollect.domain.change import Changes
+from recollect.domain.operation import Operation
 from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.memory import Memory
@@ -55,6 +56,7 @@ async def list_changes(
         }
     },
 )
+@Operation("GET", "/v1/events", "stream_events", Role.READER)
 async def stream_events(
     request: Request,
     memory: CallersMemory,
@@ -104,6 +106,7 @@ async def list_workspace_changes(
         }
     },
 )
+@Operation("GET", "/v1/workspace/events", "stream_workspace_events", Role.ADMIN)
 async def stream_workspace_events(
     request: Request,
     memory: WholeWorkspace,

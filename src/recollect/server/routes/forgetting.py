@@ -16,7 +16,9 @@ from recollect.domain.access import Grant
 from recollect.domain.filters import CommonFilters
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.job import Progress
+from recollect.domain.operation import Operation
 from recollect.domain.record import Kind, Status
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotAllowed, RecollectError
 from recollect.memory import Memory
@@ -83,6 +85,7 @@ async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Forgott
         **problems(404, 409, 413),
     },
 )
+@Operation("POST", "/v1/forget/stream", "forget_with_progress", Role.ADMIN, repeat="repeatable")
 async def forget_with_progress(
     memory: CallersMemory, asking: Asking, body: Forget
 ) -> StreamingResponse:

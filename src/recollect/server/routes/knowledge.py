@@ -20,7 +20,9 @@ from recollect.domain.document import (
     Section,
     collection_scope,
 )
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page
+from recollect.domain.scope import Role
 from recollect.domain.views import Items
 from recollect.errors import Conflict, InvalidInput
 from recollect.server.bodies import Body, Several, described
@@ -108,6 +110,7 @@ async def add_document(
 
 
 @router.post("", openapi_extra={"requestBody": {"required": True, "content": _FILES}})
+@Operation("POST", "/v1/knowledge", "upload_documents", Role.WRITER, repeat="repeatable")
 async def upload_documents(
     memory: CallersMemory,
     request: Request,

@@ -20,8 +20,9 @@ from recollect.demo import WORKSPACE, load_demo, remove_demo
 from recollect.domain.embedding import Reindexing
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.meter import BUCKETS, CounterName, Metrics, bucket
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Role, Scope
 from recollect.domain.stats import Diagnosis, Stats
 from recollect.errors import NotAllowed
 from recollect.memory import Memory
@@ -133,6 +134,7 @@ class EffectiveSettings(BaseModel):
 @router.get(
     "/health",
 )
+@Operation("GET", "/health", "server_health", None)
 async def server_health(memory: OpenMemory) -> ServerHealth:
     """Tell whether the server works: it has just read from its database, or this is an error."""
     await memory.list(limit=1)
@@ -163,6 +165,7 @@ async def get_stats(memory: CallersMemory) -> Stats:
 @router.get(
     "/v1/settings",
 )
+@Operation("GET", "/v1/settings", "list_settings", Role.ADMIN, reach="server")
 async def list_settings(memory: OpenMemory) -> EffectiveSettings:
     """List the settings that hold, without secrets, and where each comes from."""
     return EffectiveSettings(items=settings_in_use(memory.settings), file=str(settings_file()))
@@ -186,6 +189,7 @@ async def get_metrics(
     response_class=PlainTextResponse,
     responses={200: {"description": "Metrics", "content": {"text/plain": _TEXT}}},
 )
+@Operation("GET", "/metrics", "scrape_metrics", Role.ADMIN, reach="server")
 async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
     """Tell what this process has counted, in the form that Prometheus reads."""
     told = written(memory.meter.totals(), await memory.stats())
@@ -193,6 +197,7 @@ async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
 
 
 @router.get("/v1/doctor")
+@Operation("GET", "/v1/doctor", "diagnose_server", Role.ADMIN, reach="server")
 async def diagnose_server(memory: CallersMemory) -> Diagnosis:
     """Report how every part is doing and how to fix it; nothing is changed."""
     return await diagnose(memory.settings)
@@ -339,6 +344,7 @@ class WantedDemo(Body):
 
 
 @demo_router.post("", status_code=201, responses=problems(409))
+@Operation("POST", "/v1/demo", "load_demo_workspace", Role.ADMIN, reach="server")
 async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Demo:
     """Fill the workspace `demo` with made-up people and what is remembered of them."""
     held = await load_demo(memory, (body or WantedDemo()).language)
@@ -348,6 +354,7 @@ async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = 
 @demo_router.delete(
     "",
 )
+@Operation("DELETE", "/v1/demo", "remove_demo_workspace", Role.ADMIN, reach="server")
 async def remove_demo_workspace(memory: WholeWorkspace) -> RemovedDemo:
     """Forget everything in the workspace `demo` for good."""
     gone = await remove_demo(memory)

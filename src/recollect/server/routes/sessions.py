@@ -26,8 +26,9 @@ from recollect.domain.notes import (
     Scratchpad,
     ScratchpadUpdate,
 )
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Role, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.domain.views import Items, as_json
@@ -305,6 +306,7 @@ async def open_session(
 
 
 @router.get("/{session_id}", responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}", "session_status", Role.READER)
 async def session_status(
     memory: CallersMemory, sessions: SessionsInUse, session_id: str
 ) -> SessionStatus:
@@ -373,6 +375,7 @@ async def plan_session(session: CallersSession, body: PlanWanted) -> PlannedSess
 
 
 @router.get("/{session_id}/summaries", responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}/summaries", "session_summaries", Role.READER)
 async def session_summaries(session: CallersSession) -> Items[Summary]:
     """List what stands for the beginning of the conversation now, in its order."""
     return Items(items=session.summaries)
@@ -388,12 +391,14 @@ async def expand_summary(
 
 
 @router.get("/{session_id}/offers", responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}/offers", "session_offers", Role.READER)
 async def session_offers(session: CallersSession) -> Offers:
     """Tell what is known of this turn's tool calls before they are made."""
     return Offers(items={call: _offer(it) for call, it in session.offers.items()})
 
 
 @router.get("/{session_id}/notes", responses=problems(404))
+@Operation("GET", "/v1/sessions/{session_id}/notes", "session_notes", Role.READER)
 async def session_notes(session: CallersSession) -> Notes:
     """Tell what the tools of a session have found."""
     return _notes(session)
@@ -422,6 +427,9 @@ async def replace_notes(session: CallersSession, body: AllNotes) -> Notes:
 
 
 @router.post("/{session_id}/notes/chunks", responses=problems(404, 413))
+@Operation(
+    "POST", "/v1/sessions/{session_id}/notes/chunks", "add_note", Role.WRITER, repeat="repeatable"
+)
 async def add_note(session: CallersSession, body: NewChunk) -> Notes:
     """Note a piece of content, if it is relevant enough; the least relevant one makes room."""
     session.notes.add_chunk(ContentChunk(**body.model_dump()))
@@ -430,6 +438,13 @@ async def add_note(session: CallersSession, body: NewChunk) -> Notes:
 
 
 @router.put("/{session_id}/notes/structures/{document}", responses=problems(404, 413))
+@Operation(
+    "PUT",
+    "/v1/sessions/{session_id}/notes/structures/{document}",
+    "note_structure",
+    Role.WRITER,
+    repeat="repeatable",
+)
 async def note_structure(session: CallersSession, document: str, body: NewStructure) -> Notes:
     """Note the structure of a document, so that it is not fetched again."""
     session.notes.cache_toc(document, body.structure)
@@ -438,6 +453,9 @@ async def note_structure(session: CallersSession, document: str, body: NewStruct
 
 
 @router.delete("/{session_id}/notes", responses=problems(404))
+@Operation(
+    "DELETE", "/v1/sessions/{session_id}/notes", "clear_notes", Role.WRITER, repeat="repeatable"
+)
 async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "all") -> Notes:
     """Forget what was noted: all of it, or only what belongs to the current question."""
     if what == "query":

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import READING_TOOLS
+from recollect.domain.operation import Operation
 from recollect.domain.scope import Role
 from recollect.domain.views import Items
 from recollect.errors import InvalidInput
@@ -54,6 +55,7 @@ async def list_tools(
 @router.get(
     "/guide",
 )
+@Operation("POST", "/v1/tools/{name}", "call_tool", Role.READER)
 async def get_guide(memory: CallersMemory, language: Language = "en") -> Guide:
     """Tell a model how to use memory, for its system prompt; empty where it is disabled."""
     return Guide(text=memory.guide(language))
