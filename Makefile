@@ -15,7 +15,7 @@ setup: ## make .venv match requirements.lock (instant when it does)
 
 serve: ## start the server and the console on 127.0.0.1:7077
 	@sh tools/setup.sh serve
-	@$(BIN)/python tools/build_console.py
+	@$(BIN)/python tools/console.py build
 	@$(BIN)/recollect serve
 
 test: lint adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
@@ -27,7 +27,8 @@ test-files:
 
 test-servers:
 	@mkdir -p reports
-	@{ sh tools/run_tests.sh 1 tests/console && \
+	@{ $(BIN)/python tools/console.py test && \
+	   sh tools/run_tests.sh 1 tests/console && \
 	   sh tools/run_tests.sh 1 --database postgresql $(ON_SERVERS) && \
 	   sh tools/run_tests.sh 1 --database mysql $(ON_SERVERS); } >reports/test-servers.log 2>&1; \
 	  status=$$?; cat reports/test-servers.log; exit $$status
@@ -42,15 +43,16 @@ test-databases: adapter-environments console system-packages ## every test that 
 	@sh tools/run_tests.sh 2 --database mysql --ignore tests/console --ignore tests/unit
 	@sh tools/run_tests.sh 2 --database mysql tests/console
 
-lint: setup ## format check, ruff, pyright strict, import-linter, known vulnerabilities
+lint: setup ## format check, ruff, pyright strict, import-linter, eslint, known vulnerabilities
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo --no-cache
+	@$(BIN)/python tools/console.py lint
 	@$(BIN)/python tools/audit_dependencies.py
 
 console: setup ## build the console into the package, if its sources changed
-	@$(BIN)/python tools/build_console.py
+	@$(BIN)/python tools/console.py build
 
 system-packages: ## see that the browser and the database server of the tests are there
 	@sh tools/system_packages.sh

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { keys, scopeIn, type Reach } from "../api/queries";
-import { usePlace, useWho } from "./place";
+import { keys, scopeIn, type Reach } from "./queries";
+import { usePlace, useWho } from "../lib/place";
 
 const GATHER_MS = 400;
 const SHORT_PAGES = 2;
@@ -12,7 +12,7 @@ export function useLiveChanges(isWanted: boolean, reach: Reach): boolean {
   const scope = scopeIn(place, useWho(), reach);
   const address = reach.isOperator
     ? `/v1/workspace/events?${new URLSearchParams({ ...place })}`
-    : `/v1/events?${new URLSearchParams(scope)}`;
+    : `/v1/events?${new URLSearchParams({ ...scope })}`;
   const queries = useQueryClient();
   const [isLive, setLive] = useState(false);
   useEffect(() => {
@@ -22,7 +22,7 @@ export function useLiveChanges(isWanted: boolean, reach: Reach): boolean {
     const refresh = () => {
       timer = undefined;
       void queries.invalidateQueries({
-        predicate: ({ queryKey }) => queryKey[0] === "live",
+        queryKey: [keys.live],
       });
       void queries.invalidateQueries({ queryKey: keys.newest });
       // A short list is asked for again; in a long one a button offers what is new.

