@@ -50,16 +50,16 @@ def same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
 
 def find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
     """Return where a content lies, if the workspace has it."""
-    row = connection.execute(select(_BLOBS).where(same_blob(scope, content_hash))).one_or_none()
-    if row is None:
-        return None
-    return Blob(
-        hash=row.hash,
-        key=row.key,
-        size=row.size,
-        stored_size=row.stored_size,
-        stored_hash=row.stored_hash,
-    )
+    key = {"org": scope.org, "workspace": scope.workspace, "hash": content_hash}
+    for row in _BLOB_BY_HASH.rows(connection, key):
+        return Blob(
+            hash=row["hash"],
+            key=row["key"],
+            size=row["size"],
+            stored_size=row["stored_size"],
+            stored_hash=row["stored_hash"],
+        )
+    return None
 
 
 def take_blob(
@@ -183,7 +183,7 @@ class SqlArchives:
             wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
             for row in rows_of(connection, wanted):
                 archive = archive_from(row, found[row["scope_id"]])
-                blob = _find_blob(connection, archive.scope, archive.content_hash)
+                blob = find_blob(connection, archive.scope, archive.content_hash)
                 assert blob is not None, "an archive refers to its blob"
                 return archive, blob
             return None
@@ -193,7 +193,7 @@ class SqlArchives:
     async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
         """Return the blob with this hash, if the scope's workspace has it."""
         return await self._database.read(
-            lambda connection: _find_blob(connection, scope, content_hash)
+            lambda connection: find_blob(connection, scope, content_hash)
         )
 
     async def note_load(self, archive: Archive, at: datetime) -> None:
@@ -277,19 +277,6 @@ def _find_statement(
         .order_by(table.created_at.desc(), table.id.desc())
     )
     return PreparedStatement(found.limit(bindparam("most")) if is_limited else found)
-
-
-def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
-    key = {"org": scope.org, "workspace": scope.workspace, "hash": content_hash}
-    for row in _BLOB_BY_HASH.rows(connection, key):
-        return Blob(
-            hash=row["hash"],
-            key=row["key"],
-            size=row["size"],
-            stored_size=row["stored_size"],
-            stored_hash=row["stored_hash"],
-        )
-    return None
 
 
 def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:

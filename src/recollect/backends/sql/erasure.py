@@ -7,11 +7,11 @@ import json
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
@@ -41,6 +41,7 @@ from recollect.backends.sql.scopes import lock_or_make_scope, lock_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import FORGET, Person, Target
 from recollect.domain.ids import new_id
+from recollect.domain.item import texts_in
 from recollect.domain.job import is_gone, new_holder
 from recollect.domain.times import to_micros
 from recollect.domain.unit import ARCHIVE
@@ -273,23 +274,9 @@ def _named_together(target: Target) -> list[set[str]]:
 def _named(key: str, payload: str) -> set[str]:
     """Return what a job names: the texts in its key and its payload, whole and in parts."""
     named: set[str] = set()
-    for text in (key, *_texts(json.loads(payload))):
+    for text in (key, *texts_in(json.loads(payload))):
         named |= {text, *_PARTS.split(text), *names_in(text)}
     return named
-
-
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for inner in cast("dict[str, object]", value).values():
-                yield from _texts(inner)
-        case list():
-            for inner in cast("list[object]", value):
-                yield from _texts(inner)
-        case _:
-            pass
 
 
 def _blank_requests(connection: Connection, found: Found) -> int:
