@@ -1,6 +1,7 @@
 """Files that were made to hurt: each is refused, and the server goes on."""
 
 import asyncio
+import functools
 import gzip
 import io
 import json
@@ -150,8 +151,10 @@ async def test_imports_that_stall_hold_up_nobody_else(tmp_path: Path):
 
 def _pdf_bomb() -> bytes:
     """Return a PDF whose one page is a gigabyte of drawing orders."""
-    packing = zlib.compressobj(9)
-    stream = _repeated(packing, b"0 0 m 9 9 l S " * 75_000, 1_000) + packing.flush()
+    packing, orders, times = zlib.compressobj(9, wbits=-15), b"0 0 m 9 9 l S " * 75_000, 1_000
+    checksum = functools.reduce(lambda sum_, _: zlib.adler32(orders, sum_), range(times), 1)
+    packed = _repeated(packing, orders, times) + packing.flush()
+    stream = b"\x78\xda" + packed + checksum.to_bytes(4)
     parts = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
