@@ -34,6 +34,7 @@ PACKAGE = str(Path(recollect.__file__).parent)
 FACTS = ["I live in Lisbon", "My sister Clara is a nurse", "我喜欢靠窗的座位"]
 QUESTION = "Where do I live?"
 WARM_CALLS = 3
+COUNTED_CALLS = 10
 
 
 @dataclass
@@ -75,13 +76,16 @@ class Profiler:
         sys.setprofile(self._see)
 
     async def count(self, call: Callable[[], Awaitable[object]]) -> Counted:
-        """Return what a call passes, after it was made a few times."""
+        """Return what a warm call passes; the least of several, since jobs may run beside it."""
         for _ in range(WARM_CALLS):
             await call()
-        found = self._counted = Counted()
-        await call()
-        self._counted = None
-        return found
+        seen: list[Counted] = []
+        for _ in range(COUNTED_CALLS):
+            self._counted = Counted()
+            seen.append(self._counted)
+            await call()
+            self._counted = None
+        return min(seen, key=lambda one: one.calls)
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
         if self._counted is not None:

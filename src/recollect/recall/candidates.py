@@ -18,80 +18,17 @@ _TURN: Final = UNIT_OWNERS.index(TURN)
 _NO_OWNERS: Final[Ids] = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The owners that were found, in rising order, with their index columns and path scores."""
-
-    owners: Ids
-    rows: UnitRows
-    # Of every path that found anything.
-    found: Mapping[PathName, Found]
-    _scores: dict[tuple[PathName, float], Scores] = field(
-        default_factory=dict["tuple[PathName, float]", Scores], compare=False
-    )
-
-    def __len__(self) -> int:
-        return len(self.owners)
-
-    def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the index; see `recollect.ports.units.COLUMNS`."""
-        return self.rows[name]
-
-    def scores(self, path: PathName, *, otherwise: float = 0.0) -> Scores:
-        """Return the scores of a path for all owners."""
-        scores = self._scores.get((path, otherwise))
-        if scores is None:
-            found = self.found.get(path)
-            scores = self._scores[path, otherwise] = (
-                np.full(len(self), otherwise)
-                if found is None
-                else found.scores(self.owners, otherwise)
-            )
-        return scores
-
-    def path_scores(self, places: Sequence[int]) -> list[tuple[PathScore, ...]]:
-        """Return the path scores of the owners at these places."""
-        owners = self.owners[list(places)]
-        by_path = (found.path_scores(owners) for found in self.found.values())
-        return [tuple(filter(None, scores)) for scores in zip(*by_path, strict=True)]
-
-
-def gather(found: Sequence[Found]) -> Candidates:
-    """Combine the matches of all paths; the keyword path's unit represents an owner first."""
-    by_path: dict[PathName, Found] = {
-        answer.path: answer for answer in found if len(answer.matches)
-    }
-    parts = list(by_path.values())
-    if len(parts) == 1:
-        return Candidates(parts[0].owners, parts[0].by_owner.rows, by_path)
-    owners = np.concatenate([_NO_OWNERS, *(part.owners for part in parts)])
-    # Paths come in the order in which their units are preferred, and the first is kept.
-    order = owners.argsort(kind="stable")
-    owners = owners[order]
-    is_first = np.ones(len(owners), np.bool_)
-    np.not_equal(owners[1:], owners[:-1], out=is_first[1:])
-    rows = UnitRows.joined([NO_UNITS, *(part.by_owner.rows for part in parts)])
-    return Candidates(owners[is_first], rows.take(order[is_first]), by_path)
-
-
-# --- The ranking of candidates, and one of them --------------------------------------------------
-
-
 class Candidate(NamedTuple):
     """A record, turn or archive that some path found, with its score."""
 
     candidates: Candidates
+    # Its row among them.
+    at: int
     owner_kind: UnitOwner
     owner_id: str
+    score: float
     # The record that supersedes this turn, if there is one.
     superseded_by: str | None
-    # The confidence that anything found is relevant to the question.
-    confidence: float
-    at: int
-    score: float
-    surroundings: float
-    factor: float
-    closeness: float
 
     @property
     def unit(self) -> int:
@@ -125,65 +62,106 @@ class Candidate(NamedTuple):
         return Explanation(
             paths=paths,
             matched_terms=matched_terms,
-            surroundings=self.surroundings,
-            factor=self.factor,
-            closeness=self.closeness,
-            sureness=self.confidence,
+            surroundings=float(self.candidates.surroundings[self.at]),
+            factor=float(self.candidates.factors[self.at]),
+            closeness=float(self.candidates.closeness[self.at]),
+            sureness=self.candidates.confidence,
             relevance=self.score,
             boosts=boosts,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """All owners that any path found, best first, stored as columns: few rows are ever read."""
+def _not_scored() -> Scores:
+    return np.empty(0)
 
-    candidates: Candidates
-    # Their places among the candidates, and their scores.
-    places: Ids
-    scores: Scores
-    # The parts of the scores, in the order of the candidates.
-    surroundings: Scores
-    factors: Scores
-    closeness: Scores
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Everything that any path found, one row per owner, as columns: few rows are ever read.
+
+    `gather` lists them by owner; `fuse` scores them and lists the best first.
+    """
+
+    owners: Ids
+    rows: UnitRows
+    # Of every path that found anything.
+    found: Mapping[PathName, Found]
+    scores: Scores = field(default_factory=_not_scored)
+    # The parts of the scores.
+    surroundings: Scores = field(default_factory=_not_scored)
+    factors: Scores = field(default_factory=_not_scored)
+    closeness: Scores = field(default_factory=_not_scored)
     # The confidence that any of them is relevant to the question.
-    confidence: float
+    confidence: float = 1.0
     # The superseded turns, with the records that supersede them.
-    superseded: Mapping[str, str]
+    superseded: Mapping[str, str] = field(default_factory=dict[str, str])
+    _by_path: dict[tuple[PathName, float], Scores] = field(
+        default_factory=dict["tuple[PathName, float]", Scores], compare=False
+    )
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.owners)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.between(0, len(self)))
 
-    def with_confidence(self, confidence: float) -> Ranked:
-        """Return the same ranking with another confidence."""
-        factor = confidence / self.confidence
-        return replace(self, scores=self.scores * factor, confidence=confidence)
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a column of the index; see `recollect.ports.units.COLUMNS`."""
+        return self.rows[name]
+
+    def by_path(self, path: PathName, *, otherwise: float = 0.0) -> Scores:
+        """Return the scores of a path for all owners."""
+        scores = self._by_path.get((path, otherwise))
+        if scores is None:
+            found = self.found.get(path)
+            scores = self._by_path[path, otherwise] = (
+                np.full(len(self), otherwise)
+                if found is None
+                else found.scores(self.owners, otherwise)
+            )
+        return scores
+
+    def path_scores(self, places: Sequence[int]) -> list[tuple[PathScore, ...]]:
+        """Return what each path says of the owners at these places."""
+        owners = self.owners[list(places)]
+        by_path = (found.path_scores(owners) for found in self.found.values())
+        return [tuple(filter(None, scores)) for scores in zip(*by_path, strict=True)]
+
+    def with_confidence(self, confidence: float) -> Candidates:
+        """Return the same candidates with another confidence."""
+        scores = self.scores * (confidence / self.confidence)
+        return replace(self, scores=scores, confidence=confidence)
 
     def turns(self, most: int) -> list[str]:
         """Return the ids of the turns among the best `most` owners."""
-        places = self.places[:most]
-        rows = self.candidates.rows
-        return listed(rows["owner"][places[rows["kind"][places] == _TURN]])
+        return listed(self.column("owner")[:most][self.column("kind")[:most] == _TURN])
 
     def between(self, start: int, end: int) -> list[Candidate]:
         """Return the owners from one rank (counted from 0) up to another."""
-        places = self.places[start:end]
-        rows = self.candidates.rows
-        kinds: list[int] = rows["kind"][places].tolist()
-        owners = listed(rows["owner"][places])
-        successors = map(self.superseded.get, owners)
-        columns = (
-            *(places, self.scores[start:end]),
-            *(self.surroundings[places], self.factors[places], self.closeness[places]),
-        )
+        kinds: list[int] = self.column("kind")[start:end].tolist()
+        owners: list[str] = self.column("owner")[start:end].tolist()
+        scores: list[float] = self.scores[start:end].tolist()
         return [
-            Candidate(
-                self.candidates, UNIT_OWNERS[kind], owner, successor, self.confidence, *values
-            )
-            for kind, owner, successor, values in zip(
-                kinds, owners, successors, zip(*map(listed, columns), strict=True), strict=True
+            Candidate(self, at, UNIT_OWNERS[kind], owner, score, self.superseded.get(owner))
+            for at, kind, owner, score in zip(
+                range(start, start + len(kinds)), kinds, owners, scores, strict=True
             )
         ]
+
+
+def gather(found: Sequence[Found]) -> Candidates:
+    """Combine the matches of all paths; the keyword path's unit represents an owner first."""
+    by_path: dict[PathName, Found] = {
+        answer.path: answer for answer in found if len(answer.matches)
+    }
+    parts = list(by_path.values())
+    if len(parts) == 1:
+        return Candidates(parts[0].owners, parts[0].by_owner.rows, by_path)
+    owners = np.concatenate([_NO_OWNERS, *(part.owners for part in parts)])
+    # Paths come in the order in which their units are preferred, and the first is kept.
+    order = owners.argsort(kind="stable")
+    owners = owners[order]
+    is_first = np.ones(len(owners), np.bool_)
+    np.not_equal(owners[1:], owners[:-1], out=is_first[1:])
+    rows = UnitRows.joined([NO_UNITS, *(part.by_owner.rows for part in parts)])
+    return Candidates(owners[is_first], rows.take(order[is_first]), by_path)

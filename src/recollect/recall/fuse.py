@@ -24,7 +24,7 @@ from recollect.domain.times import to_micros
 from recollect.domain.unit import TURN, UNIT_OWNERS, Trait
 from recollect.language.units import script_of, signed
 from recollect.ports.units import Ids, Scores
-from recollect.recall.candidates import Candidates, Ranked, gather
+from recollect.recall.candidates import Candidates, gather
 from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
 from recollect.recall.paths import Found, PathName, closeness, listed
 from recollect.recall.question import Question
@@ -83,17 +83,14 @@ def fuse(
     found: Sequence[Found],
     weights: Weights,
     superseded: Mapping[str, str] = MappingProxyType({}),
-) -> Ranked:
+) -> Candidates:
     """Combine the paths into one ranking, best first; among equals, the oldest first.
 
     `superseded` maps superseded turns to the records that supersede them.
     """
     candidates = gather(found)
     if not len(candidates):
-        nothing = np.empty(0)
-        return Ranked(
-            candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, superseded
-        )
+        return candidates
     words = weights.keyword * _shared_words(question, candidates, found, weights.confidence)
     evidence = words + _other_evidence(candidates, found, weights, question)
     around = from_neighbours(candidates, evidence, words, weights.surroundings)
@@ -124,7 +121,17 @@ def fuse(
     else:
         order = np.lexsort((candidates.owners, -scores))
         scores = scores[order]
-    return Ranked(candidates, order, scores, around, factors * holding, near, overall, superseded)
+    return Candidates(
+        candidates.owners[order],
+        candidates.rows.take(order),
+        candidates.found,
+        scores,
+        around[order],
+        (factors * holding)[order],
+        near[order],
+        overall,
+        superseded,
+    )
 
 
 def _shared_words(
@@ -136,7 +143,7 @@ def _shared_words(
     translation follows from its similarity; otherwise any text in the question's language that
     shares a word would rank above the answer.
     """
-    words = candidates.scores("keyword")
+    words = candidates.by_path("keyword")
     trust = sum(answer.trust for answer in found if answer.path == "vector")
     if not model.translation * trust:
         return words
@@ -144,7 +151,7 @@ def _shared_words(
     is_foreign = written_in != (script_of(question.text) & Trait.NOT_CHINESE)
     if not is_foreign.any():
         return words
-    estimated = model.translation * trust * candidates.scores("vector")
+    estimated = model.translation * trust * candidates.by_path("vector")
     return np.where(is_foreign, np.maximum(words, estimated), words)
 
 
@@ -197,13 +204,13 @@ def _other_evidence(
     vector = candidates.found.get("vector")
     # If there are more units, those not returned are at most as near as the last one returned.
     horizon = 0.0 if vector is None else vector.horizon
-    nearness = candidates.scores("vector", otherwise=horizon)
+    nearness = candidates.by_path("vector", otherwise=horizon)
     evidence = weights.vector * trust.get("vector", 0.0) * nearness
     if "entity" in candidates.found:
-        evidence = evidence + weights.entity * candidates.scores("entity")
+        evidence = evidence + weights.entity * candidates.by_path("entity")
     recent = max(weights.recent, question.lean.recent * _recency_share(question, weights))
     if recent:
-        evidence = evidence + recent * candidates.scores("recent")
+        evidence = evidence + recent * candidates.by_path("recent")
     return evidence
 
 
@@ -346,8 +353,8 @@ def own_confidence(
     if not _has_vectors(candidates, found):
         return 1.0
     horizon = candidates.found["vector"].horizon
-    nearness = model.nearness * candidates.scores("vector", otherwise=horizon)
-    fit = np.hypot(candidates.scores("keyword"), nearness)
+    nearness = model.nearness * candidates.by_path("vector", otherwise=horizon)
+    fit = np.hypot(candidates.by_path("keyword"), nearness)
     own = (fit - model.foreign) / (model.fitting - model.foreign)
     return np.clip(own, max(_MIN_OWN_CONFIDENCE, recent), 1.0)
 

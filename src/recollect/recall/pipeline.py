@@ -29,6 +29,7 @@ from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.answering import Answering, Answers, FacetCandidates
 from recollect.recall.candidate_loader import ArchiveText, CandidateLoader, ScoredCandidate
+from recollect.recall.candidates import gather
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import Weights, fuse
@@ -121,7 +122,7 @@ class Recall:
             services.options.scoring,
         )
         self._found: Sequence[Found] = ()
-        self._ranked = fuse(question, (), services.options.weights)
+        self._ranked = gather(())
         self._answers = Answers()
         # The hits to show, those that were left out, and whether the filter left too few.
         self._kept: list[ScoredCandidate] = []
@@ -487,8 +488,7 @@ class Recall:
         items = await self._loader.items(scored)
         units = [hit.candidate.unit for hit in scored]
         present = await self._services.units.terms_of(units)
-        columns = self._ranked.candidates
-        path_scores = columns.path_scores([hit.candidate.at for hit in scored])
+        path_scores = self._ranked.path_scores([hit.candidate.at for hit in scored])
         after = {
             older: newer
             for older, later in followers(links).items()

@@ -16,7 +16,7 @@ from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.candidates import Ranked
+from recollect.recall.candidates import Candidates
 from recollect.recall.paths import Found
 from recollect.recall.question import Question
 
@@ -34,7 +34,7 @@ class Succession:
     by_turn: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-async def search_successors(units: UnitIndex, question: Question, ranked: Ranked) -> Succession:
+async def search_successors(units: UnitIndex, question: Question, ranked: Candidates) -> Succession:
     """Return the records that supersede the best turns."""
     turns = {turn_key(turn): turn for turn in ranked.turns(_REACH_FACTOR * question.limit)}
     if not turns:

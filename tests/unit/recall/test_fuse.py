@@ -163,7 +163,7 @@ def test_an_explanation_tells_ranks_and_scores_of_every_path():
     ]
     ranked = fuse(question(), paths, _PLAIN)
     by_id = {it.owner_id: it for it in ranked}
-    (scores,) = ranked.candidates.path_scores([by_id["turn_1"].at])
+    (scores,) = ranked.path_scores([by_id["turn_1"].at])
     told = by_id["turn_1"].explanation(scores, ("harbour",), ())
     assert [(it.path, it.rank, it.raw, it.score) for it in told.paths] == [
         ("keyword", 2, 2.0, 0.2),

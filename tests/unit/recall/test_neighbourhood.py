@@ -17,7 +17,7 @@ _ONLY_ANSWERS = NeighbourhoodOptions(session=0, day=0, answer=0.4, neighbour=0)
 def _added(options: NeighbourhoodOptions, *scored: tuple[UnitRows, float]) -> list[float]:
     """What is added for each, in rising order of the units' numbers."""
     candidates = gather([found("keyword", scored)])
-    evidence = candidates.scores("keyword")
+    evidence = candidates.by_path("keyword")
     return from_neighbours(candidates, evidence, evidence, options).tolist()
 
 

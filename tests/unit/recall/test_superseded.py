@@ -41,7 +41,7 @@ def test_a_record_scores_what_the_turn_did_that_it_replaced(fusion):
 
 def test_the_discount_is_part_of_the_factor():
     (turn,) = [it for it in _ranked(superseded={"turn_1": "record_3"}) if it.superseded_by]
-    assert turn.factor == pytest.approx(0.5)
+    assert turn.explanation((), (), ()).factor == pytest.approx(0.5)
     (gone,) = [
         it
         for it in _ranked(replace(_PLAIN, outdated=1.0), {"turn_1": "record_3"})
