@@ -15,8 +15,9 @@ import httpx
 import pytest
 
 from recollect import Memory
+from recollect.domain.sections import KnowledgeSettings
 from recollect.errors import InvalidInput
-from recollect.knowledge.parser import Parser, ParserLimits
+from recollect.knowledge.parser import Parser
 from recollect.server.app import create_app
 from tests.serving import calling, served
 
@@ -174,7 +175,7 @@ def _pdf_bomb() -> bytes:
 
 @pytest.fixture
 async def parser() -> AsyncIterator[Parser]:
-    opened = Parser(ParserLimits(seconds=20, memory_megabytes=1_500))
+    opened = Parser(KnowledgeSettings(parse_seconds=20, parse_memory_mb=1_500))
     yield opened
     await opened.close()
 

@@ -165,14 +165,10 @@ def scoring_options(recall: RecallSettings) -> ScoringOptions:
 
 def profiles_of(settings: Settings, store: Store, clock: Clock) -> ProfileReader:
     """Return the service that reads profiles."""
-    from recollect.recall.profile import ProfileOptions, ProfileReader
+    from recollect.recall.profile import ProfileReader
 
-    options = ProfileOptions(
-        enabled=settings.profile.enabled,
-        max_tokens=settings.profile.max_tokens,
-        form=settings.recall.context_form,
-    )
-    return ProfileReader(store, clock, token_counter(settings), options)
+    form = settings.recall.context_form
+    return ProfileReader(store, clock, token_counter(settings), settings.profile, form)
 
 
 def prefetch_of(

@@ -163,8 +163,8 @@ def knowledge_base(
     from recollect.context.summariser import grounded_answer
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.ingest import Ingester, Originals
-    from recollect.knowledge.parser import Parser, ParserLimits
-    from recollect.knowledge.retrieval import RetrievalOptions, Retriever
+    from recollect.knowledge.parser import Parser
+    from recollect.knowledge.retrieval import Retriever
     from recollect.knowledge.rewriting import Rewriter
     from recollect.knowledge.summaries import ModelSummaries
 
@@ -177,12 +177,7 @@ def knowledge_base(
         meaning,
         SqlJobs(database, clock),
         clock,
-        Parser(
-            ParserLimits(
-                seconds=settings.knowledge.parse_seconds,
-                memory_megabytes=settings.knowledge.parse_memory_mb,
-            )
-        ),
+        Parser(settings.knowledge),
         None if redactor.mode == "off" else lambda text: redactor.counting().text(text),
         settings.knowledge.max_file_bytes,
         None if summarise is None else ModelSummaries(partial(grounded_answer, summarise)),
@@ -194,18 +189,8 @@ def knowledge_base(
         meaning,
         token_counter(settings),
         clock,
-        RetrievalOptions(
-            neighbours=settings.knowledge.neighbours,
-            passage_tokens=settings.knowledge.passage_tokens,
-        ),
+        settings.knowledge,
         Rewriter(rewrite),
         reader,
     )
-    return KnowledgeBase(
-        documents,
-        originals,
-        ingester,
-        retriever,
-        prompt_limit=settings.knowledge.context_passages,
-        min_score=settings.knowledge.min_score,
-    )
+    return KnowledgeBase(documents, originals, ingester, retriever, settings.knowledge)

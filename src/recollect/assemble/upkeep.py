@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.assemble.sharing import parties_of
 from recollect.assemble.stores import contents_of
-from recollect.domain.upkeep import RetentionRule
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from recollect.recall.listing import Listing
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
-    from recollect.settings.working import RetentionRuleSettings
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
 
@@ -94,9 +91,7 @@ def upkeep_services_of(
     from recollect.lifecycle.statistics import HealthCheck
     from recollect.lifecycle.sweep import (
         Capacity,
-        CapacityOptions,
         Expiry,
-        ExpiryOptions,
         RecordSweep,
         RetentionRules,
         SweepRunner,
@@ -105,22 +100,9 @@ def upkeep_services_of(
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(
-        Expiry(
-            clearing,
-            clock,
-            ExpiryOptions(
-                promote_at=settings.buffer.promote_at,
-                purge_after=timedelta(days=lifecycle.purge_after_days),
-            ),
-        ),
-        RetentionRules(clearing, clock, [_rule(rule) for rule in settings.retention]),
-        Capacity(
-            store,
-            reader,
-            clearing,
-            clock,
-            CapacityOptions(records=lifecycle.capacity, decay_lambda=settings.recall.decay_lambda),
-        ),
+        Expiry(clearing, clock, settings.buffer, lifecycle),
+        RetentionRules(clearing, clock, settings.retention),
+        Capacity(store, reader, clearing, clock, lifecycle, settings.recall.decay_lambda),
         working.retention,
         usage.flush,
     )
@@ -132,11 +114,6 @@ def upkeep_services_of(
         conflicts=Conflicts(store, reader, meaning, redactor, clock, parties_of(settings)),
         review=Quarantine(listing, saver, clock),
     )
-
-
-def _rule(rule: RetentionRuleSettings) -> RetentionRule:
-    said = rule.model_dump(exclude={"older_than_days"})
-    return RetentionRule(older_than=timedelta(days=rule.older_than_days), **said)
 
 
 # --- Settings → the service that forgets, including the caches of this process --------------------

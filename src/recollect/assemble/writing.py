@@ -13,7 +13,7 @@ from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
-from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
+from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
 from recollect.embedding.service import EmbeddingService
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
@@ -80,7 +80,7 @@ def writing_of(
         writes,
         meaning,
         clock,
-        Intake(router, redactor, clock, policy, buffer_times(settings), grounds=writing.ground),
+        Intake(router, redactor, clock, policy, settings.buffer, grounds=writing.ground),
         candidates,
         merger,
         judge,
@@ -158,15 +158,3 @@ def schedule_of(settings: Settings) -> ExtractionSchedule:
 
     idle = timedelta(minutes=writing.idle_minutes)
     return ExtractionSchedule(reading, every=writing.every, idle=idle)
-
-
-def buffer_times(settings: Settings) -> BufferTimes:
-    """Return how long records stay in the short-term tier, by category."""
-    buffer = settings.buffer
-    return BufferTimes(
-        preference=timedelta(days=buffer.preference_days),
-        decision=timedelta(days=buffer.decision_days),
-        follow_up=timedelta(days=buffer.follow_up_days),
-        sentiment=timedelta(days=buffer.sentiment_days),
-        weeks=timedelta(days=buffer.weeks_days),
-    )

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, Final, Literal, TypeVar
 
 from annotated_types import Ge, Gt, Interval
 
+from recollect.domain.document import MAX_FILE_BYTES
 from recollect.domain.notes import ChunkType, Feeds
+from recollect.domain.record import Kind
+from recollect.domain.upkeep import RetentionAction
+from recollect.domain.write import Lasts, buffer_class
 
 # A large number stands for "forever"; larger ones would exceed the calendar.
 MOST_DAYS: Final = 1_000_000
@@ -121,3 +126,105 @@ class NotesSettings:
         False, "answer repeated calls of a structure tool instead of a hint"
     )
     rules: dict[str, NotesRuleSettings] = setting({}, "tool → the notes that its results go to")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileSettings:
+    """The profile of a user, which stands in every prompt."""
+
+    enabled: bool = setting(True, "whether prompts begin with the profile")
+    max_tokens: Annotated[int, Interval(ge=1, le=10_000)] = setting(
+        200, "maximum size of the profile"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeSettings:
+    """How documents are processed, searched and put into a prompt."""
+
+    context_tokens: Annotated[int, Interval(ge=0, le=100_000)] = setting(
+        800, "share of the memory block that documents may take; 0 = none"
+    )
+    context_passages: Annotated[int, Interval(ge=1, le=50)] = setting(
+        3, "maximum number of passages"
+    )
+    min_score: Share = setting(0.3, "minimum score of a passage in a prompt")
+    neighbours: Annotated[int, Interval(ge=0, le=10)] = setting(
+        1, "chunks before and after a hit that its passage takes in"
+    )
+    passage_tokens: Annotated[int, Interval(ge=1, le=100_000)] = setting(
+        720, "size up to which a passage takes them in"
+    )
+    rewrite: bool = setting(
+        True, "let the `models.classify` model, if there is one, rephrase questions"
+    )
+    max_file_mb: Annotated[int, Interval(ge=1, le=MAX_FILE_BYTES // 2**20)] = setting(
+        256, "maximum size of a file"
+    )
+    parse_seconds: Annotated[float, Interval(gt=0, le=3600)] = setting(
+        120, "time limit for reading one PDF or Office file"
+    )
+    parse_memory_mb: Annotated[int, Interval(ge=256, le=65_536)] = setting(
+        4_096, "memory limit for reading it"
+    )
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Return the maximum size of a file in bytes."""
+        return self.max_file_mb * 2**20
+
+
+# --- Settings of upkeep: the short-term buffer, the lifecycle of records, and retention -----------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferSettings:
+    """Short-term records: the time to live of each class, and when one becomes long-term."""
+
+    preference_days: Days = 7
+    decision_days: Days = 7
+    follow_up_days: Days = 3
+    sentiment_days: Days = 1
+    weeks_days: Days = setting(45, "what the local reader takes to matter for some weeks")
+    promote_at: Count = setting(
+        3, "sessions that recall a short-term record before it is long-term"
+    )
+
+    def lifetime(self, category: str, lasts: Lasts | None = None) -> timedelta:
+        """Return the time to live of a short-term record of this category.
+
+        What a reader says lasts for weeks lives so long, whatever its category.
+        """
+        days = {
+            "preference": self.preference_days,
+            "decision": self.decision_days,
+            "follow-up": self.follow_up_days,
+            "sentiment": self.sentiment_days,
+        }
+        return timedelta(days=self.weeks_days if lasts == "weeks" else days[buffer_class(category)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleSettings:
+    """How long expired records are kept, and how many active ones a scope may hold."""
+
+    purge_after_days: Annotated[float, Interval(ge=0, le=MOST_DAYS)] = setting(
+        30, "how long an expired record can be restored"
+    )
+    capacity: Count | None = setting(
+        None, "active records of a scope; the least valuable expire first"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionRuleSettings:
+    """What to do with records that were not changed or confirmed for some time."""
+
+    older_than_days: Days
+    action: RetentionAction
+    kind: Kind | None = None
+    category: str | None = setting(None, "also its aliases")
+    org: str | None = None
+    workspace: str | None = None
+    agent: str | None = setting(None, "empty = any, - = none")
+    user: str | None = setting(None, "empty = any, - = none")

@@ -20,6 +20,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.profile import TAG, Profile, ProfileLine, author_of, is_hidden
 from recollect.domain.record import Evidence, Record, Version
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import ProfileSettings
 from recollect.domain.turn import Turn
 from recollect.language.characters import fold
 from recollect.language.characters import language as language_of
@@ -42,15 +43,6 @@ _NOT_SAID: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _ANY: Final = Filter()
 _SUMMARY: Final = "session"
 _IDENTITY: Final = "identity"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileOptions:
-    """Whether there is a profile, its maximum size, and its usual form."""
-
-    enabled: bool = True
-    max_tokens: int = 200
-    form: Form = "structured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +73,18 @@ class ProfileReader:
     """Reads profiles, from a cache while their scopes do not change."""
 
     def __init__(
-        self, store: Store, clock: Clock, counter: TokenCounter, options: ProfileOptions
+        self,
+        store: Store,
+        clock: Clock,
+        counter: TokenCounter,
+        settings: ProfileSettings,
+        form: Form,
     ) -> None:
         self._store = store
         self._clock = clock
         self._counter = counter
-        self._options = options
+        self._settings = settings
+        self._form: Form = form
         self._origins = Origins(store)
         self._cached: OrderedDict[tuple[Scope, ...], _Cached] = OrderedDict()
 
@@ -97,11 +95,11 @@ class ProfileReader:
 
         `max_tokens` may only lower that budget.
         """
-        if not self._options.enabled:
+        if not self._settings.enabled:
             return Profile()
-        budget = self._options.max_tokens
+        budget = self._settings.max_tokens
         budget = budget if max_tokens is None else min(budget, max_tokens)
-        wanted = form or self._options.form, budget
+        wanted = form or self._form, budget
         cached = await self._current(profile_scopes(caller))
         if wanted not in cached.rendered:
             cached.rendered[wanted] = render(cached.found, *wanted, self._counter)

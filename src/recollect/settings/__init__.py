@@ -22,8 +22,13 @@ from recollect.domain.files import data_folder
 from recollect.domain.model_tier import TierNames
 from recollect.domain.sections import (
     ArchiveSettings,
+    BufferSettings,
     CompressionSettings,
+    KnowledgeSettings,
+    LifecycleSettings,
     NotesSettings,
+    ProfileSettings,
+    RetentionRuleSettings,
     SessionSettings,
 )
 from recollect.errors import SettingsError
@@ -40,9 +45,7 @@ from recollect.settings.sections import (
     AgentSettings,
     Backend,
     EmbeddingSettings,
-    KnowledgeSettings,
     Place,
-    ProfileSettings,
     RecallSettings,
     RerankSettings,
     ScopeSettings,
@@ -66,10 +69,7 @@ from recollect.settings.sources import (
     variables_by_place,
 )
 from recollect.settings.working import (
-    BufferSettings,
-    LifecycleSettings,
     ModelSettings,
-    RetentionRuleSettings,
     WritingSettings,
     reached,
     tier_names,

@@ -19,7 +19,6 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from recollect.domain.document import MAX_FILE_BYTES
 from recollect.domain.record import Kind
 from recollect.domain.sections import MOST_DAYS, Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
@@ -350,15 +349,6 @@ class RecallSettings(Section):
         return _USUAL_DECAY if is_wanted else 0.0
 
 
-class ProfileSettings(Section):
-    """The profile of a user, which stands in every prompt."""
-
-    enabled: bool = Field(default=True, description="whether prompts begin with the profile")
-    max_tokens: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=200, description="maximum size of the profile"
-    )
-
-
 class EmbeddingSettings(Section):
     """The embedding model."""
 
@@ -385,45 +375,6 @@ class EmbeddingSettings(Section):
     )
     timeout: Annotated[float, Field(gt=0)] = 30.0
     retries: Annotated[int, Field(ge=0)] = 3
-
-
-# --- Settings of the knowledge base ---------------------------------------------------------------
-
-
-class KnowledgeSettings(Section):
-    """How documents are processed, searched and put into a prompt."""
-
-    context_tokens: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        default=800, description="share of the memory block that documents may take; 0 = none"
-    )
-    context_passages: Annotated[int, Field(ge=1, le=50)] = Field(
-        default=3, description="maximum number of passages"
-    )
-    min_score: Share = Field(default=0.3, description="minimum score of a passage in a prompt")
-    neighbours: Annotated[int, Field(ge=0, le=10)] = Field(
-        default=1, description="chunks before and after a hit that its passage takes in"
-    )
-    passage_tokens: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=720, description="size up to which a passage takes them in"
-    )
-    rewrite: bool = Field(
-        default=True,
-        description="let the `models.classify` model, if there is one, rephrase questions",
-    )
-    max_file_mb: Annotated[int, Field(ge=1, le=MAX_FILE_BYTES // 2**20)] = Field(
-        default=256, description="maximum size of a file"
-    )
-    parse_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
-        default=120, description="time limit for reading one PDF or Office file"
-    )
-    parse_memory_mb: Annotated[int, Field(ge=256, le=65_536)] = Field(
-        default=4_096, description="memory limit for reading it"
-    )
-
-    @property
-    def max_file_bytes(self) -> int:
-        """Return the maximum size of a file in bytes."""
-        return self.max_file_mb * 2**20
 
 
 # --- Settings of shared memory: who decides on proposals, and which need no decision --------------
