@@ -102,7 +102,7 @@ def _given(operation: Operation, bound: inspect.BoundArguments) -> dict[str, Any
         if parameter.kind is parameter.VAR_KEYWORD:
             fields = value.items()
             given |= {name: it for name, it in fields if it is not None or not operation.is_read}
-        elif value is not None or parameter.default is parameter.empty:
+        elif parameter.default is parameter.empty or value is not None:
             name = operation.names.get(parameter.name, parameter.name)
             is_list = str(parameter.annotation).startswith("Iterable[")
             given[name] = checked_items(value, name) if is_list else value
