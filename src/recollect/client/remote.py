@@ -79,7 +79,7 @@ class Remote:
         return call
 
     def _wire(self, operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments as the server expects them; those that are None are left out."""
+        """Return the arguments as the server expects them."""
         return given
 
     async def _result(self, operation: Operation, kind: type[T], told: Any) -> T:
@@ -91,9 +91,10 @@ class Remote:
 
 
 def _given(operation: Operation, bound: inspect.BoundArguments) -> dict[str, Any]:
-    """Return the arguments of a call by their names on the wire, without those that are None.
+    """Return the arguments of a call by their names on the wire.
 
-    Of further fields, None is kept in a write: there it clears the field.
+    An optional argument that is None is left out. Of further fields, None is kept in a write: there
+    it clears the field.
     """
     given: dict[str, Any] = {}
     for parameter in [*bound.signature.parameters.values()][1:]:
@@ -101,7 +102,7 @@ def _given(operation: Operation, bound: inspect.BoundArguments) -> dict[str, Any
         if parameter.kind is parameter.VAR_KEYWORD:
             fields = value.items()
             given |= {name: it for name, it in fields if it is not None or not operation.is_read}
-        elif value is not None:
+        elif parameter.default is parameter.empty or value is not None:
             name = operation.names.get(parameter.name, parameter.name)
             is_list = str(parameter.annotation).startswith("Iterable[")
             given[name] = checked_items(value, name) if is_list else value
