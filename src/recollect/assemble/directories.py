@@ -35,7 +35,7 @@ def _within(stores: Stores[SqlDirectory], within: Workspace) -> Sequence[SqlDire
         return [stores.of_agent(None if within.agent == NOBODY else within.agent)]
     for agent, problem in stores.router.agents_unopened().items():
         raise StorageError(
-            f"This would not be all, the memory of {agent} is missing: {problem.message}",
+            f"The result would be incomplete: the memory of {agent} is missing: {problem.message}",
             code="store_unopened",
             hint=problem.hint,
         )

@@ -141,7 +141,7 @@ class Lifetime:
             await self._parts.judge.load()
         except RecollectError as problem:
             # Whoever asks is told.
-            _log.info("models are loaded when they are needed: %s", problem)
+            _log.info("models are loaded on demand: %s", problem)
 
     def _prepare_background(self) -> None:
         for module in _BACKGROUND_MODULES:
@@ -190,7 +190,7 @@ class Lifetime:
             return Pending()
         if pending:
             _log.warning(
-                "%d turns of %d sessions are still to be read; the next opening goes on with them",
+                "%d turns of %d sessions are still to be read; the next opening goes on",
                 pending.turns,
                 pending.sessions,
             )
@@ -228,7 +228,7 @@ class Lifetime:
             # Opening and closing a memory is enough to finish forgetting.
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
-                _log.warning("forgetting goes on when the memory is next opened: %s", problem)
+                _log.warning("forgetting continues when the memory is next opened: %s", problem)
         for task in filter(None, (self._starting, self._catching_up, self._loading)):
             task.cancel()
             await asyncio.wait([task])

@@ -208,7 +208,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         {"list": "list_jobs", "show": "show_job", "cancel": "cancel_job"},
     ),
     "keys": _Group(
-        "Make, list and revoke the keys of the server.",
+        "Create, list and revoke the keys of the server.",
         "Keys that open the server, each with a role.",
         "keys",
         {"create": "create_key", "list": "list_keys", "revoke": "revoke_key"},

@@ -95,7 +95,7 @@ class MemoryContext:
 def checked_choice(value: _Choice, choices: tuple[_Choice, ...]) -> _Choice:
     """Return the value if it is one of the choices, otherwise raise `InvalidInput`."""
     if value not in choices:
-        raise InvalidInput(f"{value!r} is none of: {', '.join(choices)}", code="unknown_value")
+        raise InvalidInput(f"{value!r} is not one of: {', '.join(choices)}", code="unknown_value")
     return value
 
 

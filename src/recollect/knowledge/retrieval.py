@@ -93,7 +93,7 @@ def make_filter(
     unknown = [name for name in types if name not in DOCUMENT_TYPES]
     if unknown:
         raise InvalidInput(
-            f"types {unknown[0]!r} is none of: {', '.join(DOCUMENT_TYPES)}", code="unknown_value"
+            f"types {unknown[0]!r} is not one of: {', '.join(DOCUMENT_TYPES)}", code="unknown_value"
         )
     return DocumentFilter(
         types=frozenset(name for name in DOCUMENT_TYPES if name in types),

@@ -472,7 +472,7 @@ class Memory:
         "GET", "/v1/profile", "get_profile", Role.READER, command="profile", tool="memory_profile"
     )
     async def profile(self) -> Profile:
-        """Return the profile of the user: what stands in every prompt, each line of one record."""
+        """Return the profile of the user: the lines in every prompt, one per record."""
         return await self._parts.profiles.read(self._caller)
 
     @Operation("PUT", "/v1/profile/{record_id}", "show_in_profile", Role.WRITER, command="profile")

@@ -183,7 +183,7 @@ def _take_key(operation: dict[str, Any]) -> None:
                 "name": HEADER,
                 "in": "header",
                 "required": False,
-                "description": "the same key with the same request happens only once",
+                "description": "a repeated request with the same key is carried out only once",
                 "schema": {"type": "string"},
             }
         )

@@ -78,7 +78,7 @@ def _timed(handle: Handler) -> Handler:
                 return await handle(request)
         except TimeoutError:
             raise StorageBusy(
-                f"This took longer than {seconds:g} seconds and was given up",
+                f"The request took longer than {seconds:g} seconds and was cancelled",
                 code="recall_timeout",
                 hint="Try again, or ask for less; server.recall_timeout sets the limit.",
             ) from None

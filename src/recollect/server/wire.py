@@ -114,7 +114,7 @@ class ProblemProtocol(HttpToolsProtocol):
                 "request_too_slow",
                 f"The request did not arrive within {self.patience:g} seconds, nor did it keep "
                 "arriving; nothing was changed",
-                hint=f"Send it again, without a pause; a body of any length may arrive at "
+                hint=f"Send it again without pauses; a body may arrive at "
                 f"{_MIN_BODY_BYTES_PER_SECOND:,} bytes a second.",
             )
         )

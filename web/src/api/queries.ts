@@ -130,7 +130,7 @@ export function useHealth(place: Place, who: Who) {
   });
 }
 
-/** What stands in every prompt of one person, or of nobody in particular. */
+/** What is in every prompt of one person, or of nobody in particular. */
 export function useProfile(place: Place, who: Who) {
   const reach = useReach();
   const isReady = useReady();

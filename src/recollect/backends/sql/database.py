@@ -197,12 +197,12 @@ def storage_error(fault: DBAPIError | sqlite3.Error, path: Path) -> StorageError
     text = str(fault.orig if isinstance(fault, DBAPIError) else fault)
     if "locked" in text or "busy" in text:
         return StorageBusy(
-            "Another process kept the database locked; nothing of this call was written",
-            hint="Try again; if it stays so, look for a process that holds a long transaction.",
+            "Another process kept the database locked; this call wrote nothing",
+            hint="Try again; if this persists, look for a process that holds a long transaction.",
         )
     if "full" in text or ("disk I/O error" in text and has_no_room(path.parent)):
         return StorageError(
-            "The disk is full; nothing of this call was kept, everything before it was",
+            "The disk is full; this call was not committed, everything before it was",
             code="disk_full",
             hint=what_to_free(path),
         )

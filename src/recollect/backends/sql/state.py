@@ -158,7 +158,7 @@ def _require_remembered(
         raise NotFound(
             f"What {key.name!r} of session {key.session!r} says was forgotten meanwhile",
             code="forgotten",
-            hint="memory.session(id) begins it anew.",
+            hint="memory.session(id) starts a new one.",
         )
 
 

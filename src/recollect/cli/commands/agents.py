@@ -26,14 +26,14 @@ async def list_agents(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
-    """The agents that are set up, by name."""
+    """List the agents with settings of their own, by name."""
     found = await memory.agents.list(limit=limit, cursor=cursor)
 
     return show.listed(found, _told, none="No agent is set up: all are as by default.")
 
 
 async def show_agent(memory: Memory, name: Name) -> Answer:
-    """One agent as it is set up now."""
+    """Show the current settings of an agent."""
     agent = await memory.agents.get(name)
     return Answer(agent, lambda console: show.line(console, _told(agent)))
 
@@ -49,7 +49,7 @@ async def set_agent(
     ] = None,
     password_env: PasswordVariable = None,
     prefetch_limit: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="How much is looked up for a message.")
+        int | None, typer.Option(metavar="NUMBER", help="Maximum hits for a prompt.")
     ] = None,
     write_policy: Annotated[
         str | None, typer.Option(metavar="POLICY", help="auto, explicit or off.")
@@ -60,7 +60,7 @@ async def set_agent(
         typer.Option(metavar="NAME", help="Agent whose memory it may use (repeatable)."),
     ] = None,
 ) -> Answer:
-    """Set an agent up, in place of what was set before; what is left out is as the file says."""
+    """Replace the settings of an agent; omitted ones come from the settings file."""
     agent = await memory.agents.put(
         name,
         enabled=enabled,
@@ -109,7 +109,7 @@ async def move_agent(
 
 
 async def delete_agent(memory: Memory, name: Name) -> Answer:
-    """Remove what was set for an agent: it is as the settings file says."""
+    """Remove the stored settings of an agent, so that the settings file applies again."""
     await memory.agents.delete(name)
     told = f"{name} is as the settings file says."
     return Answer({"deleted": name}, lambda console: show.line(console, told))

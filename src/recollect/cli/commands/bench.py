@@ -31,7 +31,7 @@ def recall(
         Path | None, typer.Option(exists=True, file_okay=False, help="Run every set of a folder.")
     ] = None,
     limit_queries: Annotated[
-        int | None, typer.Option(min=1, help="Only so many questions a set: a quick look.")
+        int | None, typer.Option(min=1, help="Maximum questions per set, for a quick look.")
     ] = None,
     path: Annotated[
         str,
@@ -40,7 +40,7 @@ def recall(
         ),
     ] = "fused",
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often recall finds the right answer, and how fast."""
@@ -67,7 +67,7 @@ def chunks(
     ],
     set_name: Annotated[str, typer.Option("--set", help="The set in --data.")] = "chunking",
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how much of the answers the first passages of the knowledge base cover."""
@@ -90,9 +90,9 @@ def chunks(
 
 def judge(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many pairs.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often statements are judged correctly as same, update, conflict or different.
@@ -119,9 +119,9 @@ def judge(
 
 def extract(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Marked talks.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many talks.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of talks.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how much of what is worth keeping in conversations becomes a record.
@@ -149,9 +149,9 @@ def extract(
 
 def route(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled messages.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many messages.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of messages.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often it is right whether a message needs memory, and whether to keep it.
@@ -178,10 +178,10 @@ def route(
 
 
 def speed(
-    records: Annotated[int, typer.Option(min=100, help="How many records in all.")] = 10_000,
-    users: Annotated[int, typer.Option(min=1, help="Spread over so many scopes.")] = 1,
+    records: Annotated[int, typer.Option(min=100, help="Total number of records.")] = 10_000,
+    users: Annotated[int, typer.Option(min=1, help="Number of scopes to spread them over.")] = 1,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""

@@ -210,9 +210,7 @@ Language = Literal["en", "zh"]
 
 async def demo(
     memory: Memory,
-    language: Annotated[
-        Language, typer.Option(help="In which language the people of the demo talk.")
-    ] = "en",
+    language: Annotated[Language, typer.Option(help="Language of the demo.")] = "en",
     remove: Annotated[
         bool, typer.Option("--remove", help="Forget everything in the demo workspace.")
     ] = False,

@@ -98,7 +98,7 @@ async def workspace_recall(
     of_agent: OfAgent = None,
     of_user: OfUser = None,
     limit: Annotated[
-        int | None, typer.Option(help="How many at most; default: from the settings.")
+        int | None, typer.Option(help="Maximum number; default: from the settings.")
     ] = None,
 ) -> Answer:
     """Recall from all scopes what is remembered about a question, best first."""
@@ -109,7 +109,7 @@ async def workspace_recall(
 async def workspace_health(
     memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None
 ) -> Answer:
-    """Tell how much there is, how far it is trusted, and what somebody should look at."""
+    """Return how much is stored, how far it is trusted, and what needs attention."""
     found = await _whole(memory).health(agent=of_agent, user=of_user)
     return Answer(found, lambda console: show.health(console, found))
 

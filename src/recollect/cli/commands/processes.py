@@ -109,7 +109,7 @@ def serve(
     is_here = _is_loopback(host)
     if not is_here and not (has_tls or behind_proxy):
         raise SettingsError(
-            f"On {host} everybody on the way could read along; the server was not started",
+            f"On {host} traffic would be unencrypted; the server was not started",
             code="tls_needed",
             hint="Give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks https.",
         )
@@ -155,7 +155,7 @@ def serve(
             if any(it.exitcode == STARTUP_FAILURE for it in supervisor.processes):
                 raise RecollectError(
                     "A process of the server could not start; the others were ended",
-                    hint="The log file says why; `recollect doctor` looks at every part.",
+                    hint="The log file says why; `recollect doctor` checks every part.",
                 )
             return
         with contextlib.suppress(KeyboardInterrupt):
@@ -271,7 +271,7 @@ def _checked_proxies(given: Sequence[str], *, is_here: bool, behind_proxy: bool)
             ipaddress.ip_network(address)
         except ValueError:
             raise SettingsError(
-                f"{address!r} is no address or network; the server was not started",
+                f"{address!r} is not an address or a network; the server was not started",
                 code="proxy_unclear",
                 hint="Give it as 10.0.0.5 or 10.0.0.0/24.",
             ) from None

@@ -325,7 +325,7 @@ class ToolResultManager:
         """Return the requested part of a content as text."""
         if content.text is None:
             raise InvalidInput(
-                f"{archive.id} is no text: {archive.summary}",
+                f"{archive.id} is not text: {archive.summary}",
                 code="not_text",
                 hint="Load it whole with load_tool_result.",
             )

@@ -57,7 +57,7 @@ class KeyGiven(Body):
 
 
 class KeyWanted(Body):
-    """A key to make, for some users or expressly for all of them.
+    """A key to create, for some users or explicitly for all of them.
 
     A list of workspaces or agents that is left out or empty means all.
     """
@@ -83,7 +83,7 @@ class KeyWanted(Body):
 async def sign_in(
     memory: OpenMemory, body: KeyGiven, request: Request, response: Response
 ) -> WhoAmI:
-    """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
+    """Sign a browser in with a key; the response sets an HttpOnly cookie."""
     limits = cast("Limits", request.app.state.limits)
     client = request.client.host if request.client else ""
     lifetime = timedelta(hours=memory.settings.server.sign_in_hours)
@@ -118,7 +118,7 @@ async def sign_in(
 @router.post("/sign-out", status_code=204)
 @Operation("POST", "/v1/sign-out", "sign_out", None, repeat="secret")
 async def sign_out(memory: OpenMemory, request: Request, response: Response) -> None:
-    """Sign a browser out: its cookie opens nothing any more."""
+    """Sign a browser out and invalidate its cookie."""
     if (token := request.cookies.get(COOKIE)) is not None:
         await memory.access.sign_out(token)
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
@@ -129,7 +129,7 @@ async def sign_out(memory: OpenMemory, request: Request, response: Response) -> 
 )
 @Operation("GET", "/v1/whoami", "whoami", Role.READER)
 async def whoami(asking: Asking, response: Response) -> WhoAmI:
-    """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
+    """Return the caller's role and the workspaces, users and agents it covers."""
     response.headers["Cache-Control"] = "no-store"
     return _told(asking)
 
@@ -138,7 +138,7 @@ async def whoami(asking: Asking, response: Response) -> WhoAmI:
 async def list_keys(
     memory: AdministeredMemory, asking: Asking, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[ApiKey]:
-    """List the keys that this one covers, the newest first; never their secrets."""
+    """List the keys that this key covers, newest first, without their secrets."""
     found = await memory.keys.list(limit=limit, cursor=cursor)
     covered = tuple(key for key in found if asking.grant.covers(key.grant))
     return Page(items=covered, next_cursor=found.next_cursor)
@@ -148,7 +148,7 @@ async def list_keys(
 async def create_key(
     memory: AdministeredMemory, asking: Asking, body: KeyWanted, response: Response
 ) -> NewKey:
-    """Make a key; its secret is told this once, and whose memory it opens."""
+    """Create a key; the response is the only place that has its secret."""
     wanted = Grant(
         role=body.role,
         workspaces=tuple(it if "/" in it else f"local/{it}" for it in body.workspaces),
@@ -172,7 +172,7 @@ async def create_key(
 
 @router.delete("/keys/{key_id}", responses=problems(404))
 async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> ApiKey:
-    """Revoke a key: it opens nothing any more, and its sign-ins end."""
+    """Revoke a key and end its sign-ins."""
     _require_covered(asking, (await memory.access.get(key_id)).grant)
     return await memory.keys.revoke(key_id)
 
@@ -226,7 +226,7 @@ class PurgedCopy(BaseModel):
 
 
 class AgentPlace(Body):
-    """Where the memory of an agent is to be: a named store, or one that is described."""
+    """The store for an agent's memory: a named one, or one that is described."""
 
     model_config = described(
         {
@@ -259,8 +259,8 @@ class AgentPlace(Body):
         for path in (self.store, self.sqlite_path):
             if path and (Path(path).name != path or path.startswith(".")):
                 raise InvalidInput(
-                    f"{path!r} is no name of a store or of a file in the data folder; nothing was "
-                    "changed",
+                    f"{path!r} is not the name of a store or of a file in the data folder; "
+                    "nothing was changed",
                     code="unknown_store",
                     hint="Name a store of the settings file, or describe a server with backend and "
                     "url.",
@@ -269,7 +269,7 @@ class AgentPlace(Body):
 
 
 class AgentWanted(AgentPlace):
-    """How an agent is to be set up; what is left out is as the settings file says."""
+    """The settings of an agent; omitted fields come from the settings file."""
 
     model_config = described({"enabled": True, "prefetch_limit": 3, "role": "reviewer"})
 
@@ -288,19 +288,19 @@ class AgentWanted(AgentPlace):
 async def list_agents(
     memory: AdministeredMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Agent]:
-    """List the agents that are set up, by name; any other is as by default."""
+    """List the agents with settings of their own, by name."""
     return await memory.agents.list(limit=limit, cursor=cursor)
 
 
 @agents_router.get("/{name}", responses=problems(404))
 async def get_agent(memory: AdministeredMemory, name: str) -> Agent:
-    """Read how an agent is set up now."""
+    """Return the current settings of an agent."""
     return await memory.agents.get(name)
 
 
 @agents_router.put("/{name}", responses=problems(404, 409))
 async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Agent:
-    """Set an agent up, in place of what was set before; it goes before the settings file."""
+    """Replace the settings of an agent; they take precedence over the settings file."""
     given = body.model_dump(exclude={*AgentPlace.model_fields})
     current = memory.settings.agent(name)
     # What it is told as its store is no name of one when it is described.
@@ -311,7 +311,7 @@ async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) ->
 
 @agents_router.post("/{name}/move", status_code=202, responses=problems(404, 409))
 async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) -> Agent:
-    """Move an agent's memory to another store, in the background; `move` tells how far it is."""
+    """Move an agent's memory to another store in the background; `move` reports the progress."""
     place = body.place()
     place["to"] = place.pop("store")
     return await memory.agents.move(name, background=True, **place)
@@ -319,11 +319,11 @@ async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) ->
 
 @agents_router.delete("/{name}/copy", responses=problems(404))
 async def purge_agent_copy(memory: AdministeredMemory, name: str) -> PurgedCopy:
-    """Erase the copy that a move left in the old store, or one that is unfinished."""
+    """Erase the copy that a move left in the old store, or an unfinished one."""
     return PurgedCopy(rows=await memory.agents.purge_copy(name))
 
 
 @agents_router.delete("/{name}", status_code=204, responses=problems(404, 409))
 async def delete_agent(memory: AdministeredMemory, name: str) -> None:
-    """Remove what was set for an agent here: it is as the settings file says."""
+    """Remove the stored settings of an agent, so that the settings file applies again."""
     await memory.agents.delete(name)

@@ -37,7 +37,7 @@ class EarlierResult(BaseModel):
 
 
 class ArchiveSweep(Body):
-    """Whether a sweep of archives only tells what would go."""
+    """Options of a sweep of archives."""
 
     model_config = described({"dry_run": True})
 
@@ -61,19 +61,19 @@ async def list_archives(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[Archive]:
-    """List archived tool results, newest first, a page at a time."""
+    """List archived tool results, newest first."""
     return await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
 
 
 @router.post("/sweep")
 async def sweep_archives(memory: CallersMemory, body: ArchiveSweep | None = None) -> SweptArchives:
-    """Remove the archives that are past their time or beyond the limits."""
+    """Delete archives past retention or over the limits."""
     return await memory.archives.sweep(dry_run=(body or ArchiveSweep()).dry_run)
 
 
 @router.post("/earlier", responses=problems(413))
 async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> EarlierResult:
-    """Find what the same tool gave for the same input before, in any session of this scope."""
+    """Find the earlier result of the same tool for the same input, in any session of this scope."""
     found = await memory.archives.find_earlier(body.tool, body.input)
     if found is None:
         return EarlierResult(archive=None, age_seconds=None)
@@ -82,7 +82,7 @@ async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> Ear
 
 @router.get("/{archive_id}", responses=problems(404))
 async def get_archive(memory: CallersMemory, archive_id: str) -> Archive:
-    """Read what is known of one archive, without its content."""
+    """Return one archive without its content."""
     return await memory.archives.get(archive_id)
 
 
@@ -90,7 +90,7 @@ async def get_archive(memory: CallersMemory, archive_id: str) -> Archive:
 async def load_archive_text(
     memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
 ) -> ArchiveText:
-    """Load an archived result for a model to read: whole, passages about a query, or a range."""
+    """Return an archived result for a model: whole, the passages about a query, or a range."""
     text = await memory.load_tool_history(archive_id, query, range)
     return ArchiveText(id=archive_id, text=text)
 
@@ -112,7 +112,7 @@ async def load_archive_text(
 async def load_archive(
     memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
 ) -> Response:
-    """Load an archived result exactly as the tool gave it, or a part of it as text."""
+    """Return an archived result exactly as the tool returned it, or a part of it as text."""
     content = await memory.archives.load(archive_id, query, range)
     if isinstance(content, bytes):
         return Response(content, media_type="application/octet-stream")
@@ -123,5 +123,5 @@ async def load_archive(
 
 @router.delete("/{archive_id}", responses=problems(404))
 async def delete_archive(memory: CallersMemory, archive_id: str) -> Archive:
-    """Remove an archive and its content for good; the conversation keeps its placeholder."""
+    """Delete an archive and its content for good; the conversation keeps its placeholder."""
     return await memory.archives.delete(archive_id)

@@ -29,15 +29,15 @@ async def list_audit(
     limit: Limit = 50,
     cursor: PageMark = None,
     action: Annotated[str | None, Query(description="remember, update, observe, inject …")] = None,
-    target: Annotated[str | None, Query(description="the id of what it was done to")] = None,
+    target: Annotated[str | None, Query(description="only entries about this id")] = None,
 ) -> Page[AuditEntry]:
-    """List what happened, the latest first, a page at a time."""
+    """List audit entries, newest first."""
     return await memory.audit.tail(limit=limit, cursor=cursor, action=action, target=target)
 
 
 @router.get("/audit/verify")
 async def verify_audit(memory: CallersMemory) -> AuditVerdict:
-    """Check the whole chain of the workspace: what is sealed, and what was changed since."""
+    """Verify the workspace's audit chain and report what was changed after sealing."""
     return await memory.audit.verify()
 
 
@@ -45,7 +45,7 @@ async def verify_audit(memory: CallersMemory) -> AuditVerdict:
     "/audit/seal",
 )
 async def seal_audit(memory: CallersMemory) -> Sealed:
-    """Seal what is too new to be in the chain, now instead of soon."""
+    """Seal the newest audit entries now instead of in the background."""
     return Sealed(sealed=await memory.audit.seal())
 
 
@@ -53,6 +53,6 @@ async def seal_audit(memory: CallersMemory) -> Sealed:
 async def show_audit(
     memory: CallersMemory, id: str, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[AuditEntry]:
-    """List all that happened to a record, a turn or a recall, in its order."""
+    """List every audit entry about a record, a turn or a recall, oldest first."""
     entries = await memory.audit.show(id)
     return page_of(entries, limit, cursor, lambda it: str(it.id))

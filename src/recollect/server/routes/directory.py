@@ -28,7 +28,7 @@ OfUser = Annotated[str | None, Query(description="only of this user; `-` is none
 
 
 class WorkspaceListing(PagedFilters):
-    """Which records of a workspace to list."""
+    """Filters for the records of a workspace."""
 
     agent: str | None = None
     user: str | None = None
@@ -39,7 +39,7 @@ class WorkspaceListing(PagedFilters):
 async def list_sessions(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[SessionEntry]:
-    """List the conversations of this caller, the one that went on last first."""
+    """List this caller's sessions, most recently active first."""
     return await memory.sessions(limit=limit, cursor=cursor)
 
 
@@ -47,7 +47,7 @@ async def list_sessions(
 async def list_tags(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[LabelEntry]:
-    """List the tags of this caller's records, the most frequent first."""
+    """List the tags of this caller's records, most frequent first."""
     return await memory.tags(limit=limit, cursor=cursor)
 
 
@@ -55,7 +55,7 @@ async def list_tags(
 async def list_categories(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[LabelEntry]:
-    """List the categories of this caller's records, the most frequent first."""
+    """List the categories of this caller's records, most frequent first."""
     return await memory.categories(limit=limit, cursor=cursor)
 
 
@@ -74,7 +74,7 @@ async def list_workspace_scopes(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[ScopeEntry]:
-    """List the scopes of a workspace, the newest first, with how much they hold."""
+    """List the scopes of a workspace, newest first, with counts."""
     return await memory.workspace.scopes(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
@@ -82,7 +82,7 @@ async def list_workspace_scopes(
 async def list_workspace_users(
     memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[NameEntry]:
-    """List the users of a workspace, the newest first, with how much their scopes hold."""
+    """List the users of a workspace, newest first, with counts."""
     return await memory.workspace.users(limit=limit, cursor=cursor)
 
 
@@ -90,7 +90,7 @@ async def list_workspace_users(
 async def list_workspace_agents(
     memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[NameEntry]:
-    """List the agents of a workspace, the newest first, with how much their scopes hold."""
+    """List the agents of a workspace, newest first, with counts."""
     return await memory.workspace.agents(limit=limit, cursor=cursor)
 
 
@@ -102,7 +102,7 @@ async def list_workspace_sessions(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[SessionEntry]:
-    """List the conversations of a workspace, the one that went on last first."""
+    """List the sessions of a workspace, most recently active first."""
     return await memory.workspace.sessions(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
@@ -114,7 +114,7 @@ async def list_workspace_tags(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[LabelEntry]:
-    """List the tags of a workspace, the most frequent first."""
+    """List the tags of a workspace, most frequent first."""
     return await memory.workspace.tags(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
@@ -126,7 +126,7 @@ async def list_workspace_categories(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[LabelEntry]:
-    """List the categories of a workspace, the most frequent first."""
+    """List the categories of a workspace, most frequent first."""
     return await memory.workspace.categories(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
@@ -164,10 +164,10 @@ async def workspace_health(
     agent: OfAgent = None,
     user: OfUser = None,
     compare: Annotated[
-        bool, Query(description="look for duplicates too, which takes longer than all the rest")
+        bool, Query(description="also look for duplicates, which takes longer than everything else")
     ] = True,
 ) -> Health:
-    """Tell how much a workspace holds, how far it is trusted, and what somebody should look at."""
+    """Return how much a workspace holds, how far it is trusted, and what needs attention."""
     return await memory.workspace.health(agent=agent, user=user, compare=compare)
 
 
@@ -179,7 +179,7 @@ async def list_workspace_conflicts(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[Dispute]:
-    """List the records of a workspace that contradict each other and wait for a decision."""
+    """List the open conflicts of a workspace."""
     disputes = await memory.workspace.conflicts(agent=agent, user=user)
     return page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id)
 
@@ -190,11 +190,11 @@ async def list_workspace_audit(
     agent: OfAgent = None,
     user: OfUser = None,
     action: Annotated[str | None, Query(description="remember, update, observe, inject …")] = None,
-    about: Annotated[str | None, Query(description="the id of what an entry names")] = None,
+    about: Annotated[str | None, Query(description="only entries that name this id")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[AuditEntry]:
-    """List what happened in all scopes of a workspace, the latest first, a page at a time."""
+    """List the audit entries of all scopes of a workspace, newest first."""
     return await memory.workspace.audit(
         agent=agent, user=user, action=action, about=about, limit=limit, cursor=cursor
     )
@@ -204,7 +204,7 @@ async def list_workspace_audit(
 async def list_workspace_records(
     memory: WholeWorkspace, wanted: Annotated[WorkspaceListing, Query()]
 ) -> RecordsFound:
-    """List the records of all scopes of a workspace, with their total and, if wished, facets."""
+    """List the records of all scopes of a workspace, with their total and optional counts."""
     return await memory.workspace.records(
         agent=wanted.agent,
         user=wanted.user,

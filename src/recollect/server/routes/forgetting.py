@@ -36,7 +36,7 @@ _running: Final[set[asyncio.Future[Forgotten]]] = set()
 
 
 class Forget(Body):
-    """What to forget, in one way: by ids, a session, a user, all of this scope, or by filters."""
+    """What to forget: ids, a session, a user, everything in this scope, or filters."""
 
     model_config = described({"user": "ann", "dry_run": True})
 
@@ -45,9 +45,13 @@ class Forget(Body):
     user: str | None = Field(default=None, description="of the caller's workspace")
     everything: bool = False
     all_agents: bool = Field(default=False, description="of a user: with every agent")
-    with_evidence: bool = Field(default=False, description="the turns that records rest on too")
+    with_evidence: bool = Field(
+        default=False, description="also the turns that support the records"
+    )
     dry_run: bool = Field(default=False, description="only count")
-    verify: bool = Field(default=False, description="search every store and file afterwards")
+    verify: bool = Field(
+        default=False, description="search every store and file for traces afterwards"
+    )
     kind: Several[Kind] = Field(default=[])
     category: Several[str] = Field(default=[])
     tags: Several[str] = Field(default=[])
@@ -66,7 +70,7 @@ class Forget(Body):
 
 @router.post("/forget", responses=problems(404, 409, 413))
 async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Forgotten:
-    """Erase every trace of something, and tell what went and what was found afterwards."""
+    """Erase every trace of something and report what was removed."""
     _require_reach(asking.grant, body)
     return await _forget(memory, body)
 
@@ -89,9 +93,9 @@ async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Forgott
 async def forget_with_progress(
     memory: CallersMemory, asking: Asking, body: Forget
 ) -> StreamingResponse:
-    """Erase every trace of something as `/v1/forget` does, and stream how far it is.
+    """Erase every trace of something as `/v1/forget` does, and stream the progress.
 
-    It is carried to its end, also when nobody reads the stream any more.
+    It runs to the end even if the client disconnects.
     """
     _require_reach(asking.grant, body)
     steps: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()

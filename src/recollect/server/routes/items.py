@@ -22,7 +22,7 @@ _PLACE: dict[str, Any] = {"namespace": ["notes", "ann"], "key": "tea"}
 
 
 class ItemPlace(Body):
-    """Where an item lies."""
+    """The place of an item."""
 
     model_config = described(_PLACE)
 
@@ -31,14 +31,14 @@ class ItemPlace(Body):
 
 
 class ItemGiven(ItemPlace):
-    """An item to be put."""
+    """An item to store."""
 
     model_config = described({**_PLACE, "value": {"text": "Ann drinks green tea"}, "ttl": 3600})
 
     value: dict[str, Any]
-    ttl: float | None = Field(default=None, description="seconds that it lives")
+    ttl: float | None = Field(default=None, description="time to live in seconds")
     texts: list[str] | None = Field(
-        default=None, description="what a search finds it by; by default every text in the value"
+        default=None, description="texts to search; default: every text in the value"
     )
     vectors: list[list[float]] | None = Field(
         default=None, description="your own vectors, one for each text"
@@ -46,7 +46,7 @@ class ItemGiven(ItemPlace):
 
 
 class ItemChanges(Body):
-    """Items to put and to remove, in one transaction."""
+    """Items to store and to remove, in one transaction."""
 
     model_config = described({"put": [{**_PLACE, "value": {"text": "green tea"}}], "removed": []})
 
@@ -59,11 +59,11 @@ class ItemRead(ItemPlace):
 
     model_config = described(_PLACE)
 
-    refresh: bool = Field(default=True, description="whether its time to live begins anew")
+    refresh: bool = Field(default=True, description="whether its time to live starts again")
 
 
 class ItemSearch(Body):
-    """Which items to look for."""
+    """A search for items."""
 
     model_config = described({"prefix": ["notes"], "query": "tea", "where": {"stars": {"$gte": 3}}})
 
@@ -77,7 +77,7 @@ class ItemSearch(Body):
 
 
 class NamespaceSearch(Body):
-    """Which namespaces to list; `*` stands for any label."""
+    """Which namespaces to list; `*` matches any label."""
 
     model_config = described({"prefix": ["notes"], "max_depth": 2})
 
@@ -89,7 +89,7 @@ class NamespaceSearch(Body):
 
 
 class NamespaceNamed(Body):
-    """Which namespace is meant."""
+    """A namespace."""
 
     model_config = described({"namespace": ["notes", "ann"]})
 
@@ -97,7 +97,7 @@ class NamespaceNamed(Body):
 
 
 class NamespaceListed(NamespaceNamed):
-    """Which namespace is listed, and how."""
+    """A namespace to list."""
 
     model_config = described({"namespace": ["notes", "ann"], "limit": 20, "last_first": True})
 
@@ -145,7 +145,7 @@ class ItemsRemoved(BaseModel):
 
 @router.post("/write", response_model=Items[ItemTold])
 async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
-    """Put items and remove others, in one transaction."""
+    """Store items and remove others, in one transaction."""
     drafts = [
         ItemDraft(
             namespace=given.namespace,
@@ -163,14 +163,14 @@ async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
 
 @router.post("/get", response_model=OneItem)
 async def get_item(memory: CallersMemory, body: ItemRead) -> Json:
-    """Read one item, which may not be there."""
+    """Return one item, or null."""
     item = await memory.items.get(body.namespace, body.key, refresh=body.refresh)
     return {"item": item}
 
 
 @router.post("/search", response_model=Items[ItemHitTold])
 async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
-    """Find items under a namespace, by a question or as they were put."""
+    """Return the items under a namespace, best first for a query, else in order of storage."""
     found = await memory.items.search(
         body.prefix,
         query=body.query,
@@ -185,7 +185,7 @@ async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
 
 @router.post("/namespaces")
 async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Items[Namespace]:
-    """List the namespaces that hold anything."""
+    """List the non-empty namespaces."""
     found = await memory.items.namespaces(
         body.prefix,
         body.suffix,
@@ -198,7 +198,7 @@ async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Items
 
 @router.post("/list", response_model=Items[ItemTold])
 async def list_items(memory: CallersMemory, body: NamespaceListed) -> Json:
-    """List the items of one namespace in the order they were put."""
+    """List the items of one namespace in order of storage."""
     found = await memory.items.listed(body.namespace, limit=body.limit, last_first=body.last_first)
     return {"items": found}
 
@@ -222,4 +222,6 @@ def _duration(seconds: float | None) -> timedelta | None:
     try:
         return timedelta(seconds=seconds)
     except (OverflowError, ValueError):
-        raise InvalidInput(f"ttl {seconds} is no time to live", code="out_of_range") from None
+        raise InvalidInput(
+            f"ttl {seconds} is not a valid time to live", code="out_of_range"
+        ) from None

@@ -48,7 +48,7 @@ _FILES: Final = {
 
 
 class UploadedFile(BaseModel):
-    """What became of one file of an upload."""
+    """The result for one file of an upload."""
 
     source: str
     document: Document | None = Field(description="null if the file was refused")
@@ -57,7 +57,7 @@ class UploadedFile(BaseModel):
 
 
 class KnowledgeQuestion(Body):
-    """What to look for in documents, and in which."""
+    """A search in documents."""
 
     model_config = described({"query": "how much may a hotel cost?", "limit": 5})
 
@@ -80,13 +80,11 @@ class KnowledgeQuestion(Body):
 async def add_document(
     memory: CallersMemory,
     request: Request,
-    source: Annotated[str, Query(description="what the document is known by, with its ending")],
+    source: Annotated[str, Query(description="the document's source, with its file extension")],
     collection: Annotated[str, Query(description="where to put it")] = DEFAULT_COLLECTION,
     title: Annotated[str, Query(description="default: the name of the file")] = "",
     tag: Annotated[list[str] | None, Query(description="repeatable")] = None,
-    wait: Annotated[
-        bool, Query(description="answer when it is read, not when it is stored")
-    ] = True,
+    wait: Annotated[bool, Query(description="wait until it is read, not only stored")] = True,
 ) -> Document:
     """Add a document, or the next version of the one with this source; the body is the file.
 
@@ -116,13 +114,11 @@ async def upload_documents(
     request: Request,
     collection: Annotated[str, Query(description="where to put them")] = DEFAULT_COLLECTION,
     tag: Annotated[list[str] | None, Query(description="repeatable")] = None,
-    wait: Annotated[
-        bool, Query(description="answer when they are read, not when they are stored")
-    ] = False,
+    wait: Annotated[bool, Query(description="wait until they are read, not only stored")] = False,
 ) -> Items[UploadedFile]:
-    """Add files of a form, each known by its file name; one that is refused stops no other.
+    """Add the files of a form; a refused file does not stop the others.
 
-    Of each file the answer tells what became of it. Without `wait` they are read in the
+    The response has a result for each file. Without `wait` they are read in the
     background: `status` and `error` of a document tell how that went.
     """
     # A name that cannot be is one problem of the request, not one of each file.
@@ -151,12 +147,12 @@ async def upload_documents(
 async def list_documents(
     memory: CallersMemory,
     collection: Annotated[str | None, Query(description="only of this collection")] = None,
-    source: Annotated[str | None, Query(description="only what is known by this")] = None,
+    source: Annotated[str | None, Query(description="only with this source")] = None,
     status: Annotated[DocumentStatus | None, Query(description="only with this status")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[Document]:
-    """List documents, the last changed first, a page at a time."""
+    """List documents, last changed first."""
     return await memory.knowledge.list(
         collection=collection, source=source, status=status, limit=limit, cursor=cursor
     )
@@ -164,7 +160,7 @@ async def list_documents(
 
 @router.get("/documents/{document_id}", responses=problems(404))
 async def get_document(memory: CallersMemory, document_id: str) -> Document:
-    """Read what is known of one document, without its text."""
+    """Return one document without its text."""
     return await memory.knowledge.get(document_id)
 
 
@@ -172,10 +168,12 @@ async def get_document(memory: CallersMemory, document_id: str) -> Document:
 async def list_sections(
     memory: CallersMemory,
     document_id: str,
-    after: Annotated[int, Query(description="the number of the last one that is known")] = -1,
+    after: Annotated[
+        int, Query(description="the number of the last one on the previous page")
+    ] = -1,
     limit: Limit = 100,
 ) -> Items[Section]:
-    """Read the sections of a document in their order, with their text."""
+    """List the sections of a document in order, with their text."""
     return Items(items=await memory.knowledge.sections(document_id, after=after, limit=limit))
 
 
@@ -183,10 +181,10 @@ async def list_sections(
 async def list_chunks(
     memory: CallersMemory,
     document_id: str,
-    after: Annotated[int, Query(description="the number of the last one that is known")] = 0,
+    after: Annotated[int, Query(description="the number of the last one on the previous page")] = 0,
     limit: Limit = 100,
 ) -> Items[Chunk]:
-    """Read the chunks that are searched, in their order."""
+    """List the chunks of a document in order."""
     return Items(items=await memory.knowledge.chunks(document_id, after=after, limit=limit))
 
 
@@ -196,7 +194,7 @@ async def list_chunks(
     responses={200: {"description": "The raw file", "content": _FILE}, **problems(404)},
 )
 async def load_original(memory: CallersMemory, document_id: str) -> Response:
-    """Load the raw file as it was given."""
+    """Return the original file."""
     data = await memory.knowledge.original(document_id)
     # A page that somebody else wrote must not run here.
     headers = {"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"}
@@ -205,31 +203,31 @@ async def load_original(memory: CallersMemory, document_id: str) -> Response:
 
 @router.post("/documents/{document_id}/retry", responses=problems(404))
 async def retry_document(memory: CallersMemory, document_id: str) -> Document:
-    """Read a document again whose content waits or could not be read."""
+    """Retry a document that is pending or could not be read."""
     return await memory.knowledge.retry(document_id)
 
 
 @router.post("/documents/{document_id}/archive", responses=problems(404))
 async def archive_document(memory: CallersMemory, document_id: str) -> Document:
-    """Take a document out of the search and keep it."""
+    """Archive a document, so that no search finds it."""
     return await memory.knowledge.archive(document_id)
 
 
 @router.delete("/documents/{document_id}", responses=problems(404))
 async def delete_document(memory: CallersMemory, document_id: str) -> Document:
-    """Remove a document, its chunks and its raw file for good."""
+    """Delete a document, its chunks and its original file for good."""
     return await memory.knowledge.delete(document_id)
 
 
 @router.get("/collections")
 async def list_collections(memory: CallersMemory) -> Items[Collection]:
-    """List the collections that this caller may read, and what they hold."""
+    """List the collections that this caller may read, with counts."""
     return Items(items=await memory.knowledge.collections())
 
 
 @router.post("/search", responses=problems(404, 413))
 async def search_knowledge(memory: CallersMemory, body: KnowledgeQuestion) -> Passages:
-    """Find the passages that answer a question, each with its citation."""
+    """Return the passages that answer a question, with citations."""
     given = body.model_dump(exclude={"query"})
     return await memory.knowledge.search(body.query, **given)
 

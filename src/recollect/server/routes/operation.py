@@ -136,7 +136,7 @@ class EffectiveSettings(BaseModel):
 )
 @Operation("GET", "/health", "server_health", None)
 async def server_health(memory: OpenMemory) -> ServerHealth:
-    """Tell whether the server works: it has just read from its database, or this is an error."""
+    """Check that the server can read its database."""
     await memory.list(limit=1)
     return ServerHealth(status="ok", version=version("recollect"), database="ok")
 
@@ -145,7 +145,7 @@ async def server_health(memory: OpenMemory) -> ServerHealth:
     "/v1/scope",
 )
 async def get_scope(memory: CallersMemory) -> CallersScope:
-    """Tell whose memory a request with this address is about."""
+    """Return the scope that the query parameters select."""
     disabled = [name for name, it in memory.settings.agents.items() if not it.enabled]
     return CallersScope(
         scope=memory.caller_scope, user_is_named=memory.user_is_named, disabled_agents=disabled
@@ -154,7 +154,7 @@ async def get_scope(memory: CallersMemory) -> CallersScope:
 
 @router.get("/v1/stats")
 async def get_stats(memory: CallersMemory) -> Stats:
-    """Count what this caller can read, and tell how the parts are doing.
+    """Return how much this caller can read and the state of the services.
 
     A call without a user counts what belongs to no user; `/v1/workspace/users` counts what the
     users of a workspace have. Jobs, bytes and the last day are of the whole database.
@@ -167,7 +167,7 @@ async def get_stats(memory: CallersMemory) -> Stats:
 )
 @Operation("GET", "/v1/settings", "list_settings", Role.ADMIN, reach="server")
 async def list_settings(memory: OpenMemory) -> EffectiveSettings:
-    """List the settings that hold, without secrets, and where each comes from."""
+    """List the settings in effect, without secrets, and where each comes from."""
     return EffectiveSettings(items=settings_in_use(memory.settings), file=str(settings_file()))
 
 
@@ -180,7 +180,7 @@ async def get_metrics(
     until: Annotated[datetime | None, Query(alias="to", description="default: now")] = None,
     step: Annotated[int, Query(description="hours of one point")] = 1,
 ) -> Metrics:
-    """Tell what all processes did in all open stores, hour by hour; it is kept for 30 days."""
+    """Return what all processes did in all open stores, hour by hour; kept for 30 days."""
     return await memory.metrics(since=since, until=until, step_hours=step)
 
 
@@ -191,7 +191,7 @@ async def get_metrics(
 )
 @Operation("GET", "/metrics", "scrape_metrics", Role.ADMIN, reach="server")
 async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
-    """Tell what this process has counted, in the form that Prometheus reads."""
+    """Return the counters of this process in Prometheus format."""
     told = written(memory.meter.totals(), await memory.stats())
     return PlainTextResponse(told, media_type=MEDIA_TYPE)
 
@@ -199,7 +199,7 @@ async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
 @router.get("/v1/doctor")
 @Operation("GET", "/v1/doctor", "diagnose_server", Role.ADMIN, reach="server")
 async def diagnose_server(memory: CallersMemory) -> Diagnosis:
-    """Report how every part is doing and how to fix it; nothing is changed."""
+    """Report the state of every part and how to fix what is wrong; nothing is changed."""
     return await diagnose(memory.settings)
 
 
@@ -222,7 +222,7 @@ async def list_jobs(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[JobReport]:
-    """List background jobs, the newest first; finished ones are told for a day."""
+    """List background jobs, newest first; finished ones for a day."""
     return await memory.jobs.list(state=state, kind=kind, limit=limit, cursor=cursor)
 
 
@@ -230,25 +230,25 @@ async def list_jobs(
     "/run",
 )
 async def run_due_jobs(memory: CallersMemory) -> Worked:
-    """Run the jobs that are due now, and answer when they have run."""
+    """Run the jobs that are due, and wait for them."""
     return Worked(ran=await memory.work())
 
 
 @jobs_router.post("/drain", status_code=204)
 async def drain_jobs(memory: CallersMemory) -> None:
-    """Wait until all background work is done or given up."""
+    """Wait until all background work has finished or failed."""
     await memory.drain()
 
 
 @jobs_router.get("/{job_id}", responses=problems(404))
 async def get_job(memory: CallersMemory, job_id: str) -> JobReport:
-    """Read how a job is doing: its state, how far it is where that is known, and its result."""
+    """Return the state, the progress where known, and the result of a job."""
     return await memory.jobs.get(job_id)
 
 
 @jobs_router.delete("/{job_id}", responses=problems(404, 409))
 async def cancel_job(memory: CallersMemory, job_id: str) -> JobReport:
-    """Cancel a job; one that runs stops soon, and what it did is kept."""
+    """Cancel a job; a running one stops soon, and what it did is kept."""
     return await memory.jobs.cancel(job_id)
 
 
@@ -265,7 +265,7 @@ class StoppedReindexing(Reindexing):
 
 
 class ReindexWanted(Body):
-    """Which model is to answer everywhere."""
+    """The embedding model to switch to."""
 
     model_config = described({"model": "local"})
 
@@ -277,9 +277,9 @@ class ReindexWanted(Body):
 
 @reindex_router.post("", status_code=HTTPStatus.ACCEPTED)
 async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = None) -> Reindexing:
-    """Begin to make the vectors that are missing, of this model or another.
+    """Start creating the missing vectors, with the current model or another.
 
-    In each scope the old vectors answer until the new ones are all there.
+    In each scope the old vectors are used until all new ones exist.
     """
     model = (body or ReindexWanted()).model
     _require_offered(memory, model)
@@ -301,7 +301,7 @@ def _require_offered(memory: Memory, model: str | None) -> None:
 
 @reindex_router.get("")
 async def get_reindexing(memory: CallersMemory) -> Reindexing:
-    """Tell how far a change of the model is, or what the model in use has yet to read."""
+    """Return the progress of a model switch, or what the current model still has to embed."""
     return await memory.reindexing()
 
 
@@ -309,7 +309,7 @@ async def get_reindexing(memory: CallersMemory) -> Reindexing:
     "",
 )
 async def stop_reindexing(memory: CallersMemory) -> StoppedReindexing:
-    """End a change of the model; what it has made is kept."""
+    """Stop a model switch; the vectors made so far are kept."""
     stopped = await memory.stop_reindexing()
     return StoppedReindexing(stopped=stopped, **asdict(await memory.reindexing()))
 
@@ -336,7 +336,7 @@ class RemovedDemo(BaseModel):
 
 
 class WantedDemo(Body):
-    """In which language the made-up people talk."""
+    """The language of the demo."""
 
     model_config = described({"language": "en"})
 
@@ -346,7 +346,7 @@ class WantedDemo(Body):
 @demo_router.post("", status_code=201, responses=problems(409))
 @Operation("POST", "/v1/demo", "load_demo_workspace", Role.ADMIN, reach="server")
 async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Demo:
-    """Fill the workspace `demo` with made-up people and what is remembered of them."""
+    """Load the workspace `demo` with made-up people."""
     held = await load_demo(memory, (body or WantedDemo()).language)
     return Demo(workspace=WORKSPACE, **held)
 

@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1", tags=["recall"], route_class=IdempotentRoute)
 
 @router.post("/recall", responses=problems(413))
 async def recall(memory: CallersMemory, body: Question) -> Recalled:
-    """Recall what is remembered about a question, best first, each hit with its explanation."""
+    """Recall what is remembered about a question, best first, with explanations."""
     return await memory.recall(
         body.query,
         limit=body.limit,
@@ -32,13 +32,13 @@ async def recall(memory: CallersMemory, body: Question) -> Recalled:
 
 @router.post("/context", responses=problems(413))
 async def make_context(memory: CallersMemory, body: Prompt) -> MemoryContext:
-    """Make the text that a prompt gets for a message: the profile, and what is remembered."""
+    """Return the text for a prompt: the profile and what is remembered about a message."""
     return await memory.context(body.message, **body.wanted())
 
 
 @router.get("/profile")
 async def get_profile(memory: CallersMemory) -> Profile:
-    """Read the profile of the user: what stands in every prompt, each line of one record."""
+    """Return the profile of the user: the lines in every prompt, one per record."""
     return await memory.profile()
 
 
@@ -50,5 +50,5 @@ async def show_in_profile(memory: CallersMemory, record_id: str, body: Showing) 
 
 @router.get("/recalls/{recall_id}/replay", responses=problems(404))
 async def replay_recall(memory: CallersMemory, recall_id: str) -> Replay:
-    """Compare what a prompt was given with what the same question gives now."""
+    """Compare what a past prompt was given with what the same query returns now."""
     return await memory.audit.replay(recall_id)

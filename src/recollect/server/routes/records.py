@@ -43,7 +43,7 @@ from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/records", tags=["records"], route_class=IdempotentRoute)
 
-AsOf = Annotated[datetime | None, Query(description="as it was known at this moment")]
+AsOf = Annotated[datetime | None, Query(description="as it was known at this time")]
 
 
 @router.post(
@@ -58,7 +58,7 @@ async def save_record(
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> Record:
-    """Save one record; when this answers, it is durable and can be recalled."""
+    """Save one record; once this returns, it is durable and can be recalled."""
     record = await memory.remember(
         body.content,
         namespace=body.namespace,
@@ -87,9 +87,9 @@ async def save_records(
 
 @router.post("/bulk-edit", responses=problems(413))
 async def edit_records(memory: CallersMemory, body: BulkEdit) -> BulkChange:
-    """Give many records the same fields, and add or take away tags.
+    """Set the same fields on many records, and add or remove tags.
 
-    Each record is changed for itself: one that cannot be is told under `failed`.
+    Each record is changed on its own; failures are listed under `failed`.
     """
     return await memory.update_many(
         body.ids,
@@ -102,13 +102,13 @@ async def edit_records(memory: CallersMemory, body: BulkEdit) -> BulkChange:
 
 @router.post("/bulk-delete", responses=problems(413))
 async def delete_records(memory: CallersMemory, body: BulkDelete) -> BulkChange:
-    """Hide many records everywhere; undo brings each back."""
+    """Hide many records everywhere; undo restores each of them."""
     return await memory.delete_many(body.ids, reason=body.reason)
 
 
 @router.get("")
 async def list_records(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Page[Record]:
-    """List records that pass the filters, those that happened last first, a page at a time."""
+    """List the records that match the filters, latest first."""
     return await memory.list(
         limit=wanted.limit,
         cursor=wanted.cursor,
@@ -129,7 +129,7 @@ async def get_record(
     as_of: AsOf = None,
     if_none_match: IfNoneMatch = None,
 ) -> Any:
-    """Read one record, as it is now or as it was known at a past moment."""
+    """Return one record, as it is now or as it was known at a past time."""
     record = await memory.get(record_id, as_of=as_of)
     if if_none_match == etag(record):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": etag(record)})
@@ -144,7 +144,7 @@ async def change_record(
     response: Response,
     if_match: IfMatch = None,
 ) -> Record:
-    """Change a record; the version before stays in its history."""
+    """Change a record; the previous version stays in its history."""
     changed = await memory.update(
         record_id,
         body.content,
@@ -164,7 +164,7 @@ async def delete_record(
     expected_version: ExpectedVersion = None,
     if_match: IfMatch = None,
 ) -> Record:
-    """Hide a record everywhere; undo brings it back."""
+    """Hide a record everywhere; undo restores it."""
     deleted = await memory.delete(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
@@ -180,7 +180,7 @@ async def undo_record(
     expected_version: ExpectedVersion = None,
     if_match: IfMatch = None,
 ) -> Record:
-    """Take back the last change of a record, a deletion too; again, the one before it."""
+    """Revert the last change of a record, including a deletion; repeat to go further back."""
     back = await memory.undo(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
@@ -197,20 +197,20 @@ async def purge_record(memory: CallersMemory, record_id: str) -> None:
 async def record_history(
     memory: CallersMemory, record_id: str, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Version]:
-    """List the versions of a record, oldest first, with who made them, when and why."""
+    """List every version of a record, oldest first, with its author, time and reason."""
     versions = await memory.history(record_id)
     return page_of(versions, limit, cursor, lambda it: str(it.number))
 
 
 @router.post("/{record_id}/used", responses=problems(404))
 async def record_used(memory: CallersMemory, record_id: str, body: Use | None = None) -> Record:
-    """Report that a record was used, and whether it helped; later recalls weigh it."""
+    """Report that a record was used and whether it helped; later recalls consider it."""
     return await memory.used(record_id, success=body is None or body.success)
 
 
 @router.post("/{record_id}/rejected", responses=problems(404))
 async def record_rejected(memory: CallersMemory, record_id: str) -> Record:
-    """Report that a recalled record was no help; later recalls weigh it."""
+    """Report that a recalled record did not help; later recalls consider it."""
     return await memory.rejected(record_id)
 
 
@@ -223,7 +223,7 @@ turns_router = APIRouter(prefix="/v1", tags=["turns"], route_class=IdempotentRou
 async def observe(
     memory: CallersMemory, body: Conversation, idempotency_key: IdempotencyKey = None
 ) -> Items[Turn]:
-    """Keep messages of a conversation in order, durably."""
+    """Store the messages of a conversation in order."""
     return Items(
         items=await memory.observe(
             said(body.messages),
@@ -236,7 +236,7 @@ async def observe(
 
 @turns_router.get("/turns")
 async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Page[Turn]:
-    """List the turns of a session in their order, or without a session the latest ones first."""
+    """List the turns of a session in order, or of all sessions latest first."""
     return await memory.turns(
         limit=wanted.limit,
         cursor=wanted.cursor,
@@ -247,5 +247,5 @@ async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()])
 
 @turns_router.get("/turns/{turn_id}", responses=problems(404))
 async def get_turn(memory: CallersMemory, turn_id: str) -> Turn:
-    """Read one turn of a conversation."""
+    """Return one turn of a conversation."""
     return await memory.turn(turn_id)

@@ -45,17 +45,19 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=Idempot
 
 
 class NewSession(Body):
-    """A session to open, a new one without an id."""
+    """A session to open; without an id, a new one."""
 
     model_config = described({"id": "monday", "model": "claude-sonnet-4-5"})
 
     id: str | None = None
-    model: str | None = Field(default=None, description="whose context the window must fit")
+    model: str | None = Field(
+        default=None, description="the model whose context the window must fit"
+    )
     context_tokens: int | None = Field(default=None, description="if no model says it")
 
 
 class Said(Body):
-    """What was just said, in order, as OpenAI or Anthropic write messages."""
+    """New messages in order, in OpenAI's or Anthropic's format."""
 
     model_config = described({"messages": [{"role": "user", "content": "Where did we stop?"}]})
 
@@ -69,19 +71,20 @@ class Wanted(Body):
     model_config = described({"query": "Where did we stop?", "format": "anthropic"})
 
     query: str | None = Field(
-        default=None, description="what memory knows about it is in the prompt"
+        default=None, description="adds what memory knows about it to the prompt"
     )
     load: Several[str] = Field(default=[], description="archives that are open for this call")
     format: Format = "openai"
     with_notes: bool = True
     with_scratchpad: bool = False
     with_guide: bool | None = Field(
-        default=None, description="the guide to the memory tools; by default from a query on"
+        default=None,
+        description="include the guide to the memory tools; default: when a query is given",
     )
 
 
 class History(Body):
-    """A history that a framework keeps, from its beginning or from where it was cut off."""
+    """A framework's history, from its beginning or from where it was cut off."""
 
     model_config = described({"messages": [{"role": "user", "content": "Where did we stop?"}]})
 
@@ -90,7 +93,7 @@ class History(Body):
 
 
 class PlanWanted(Body):
-    """A history, and what to send of it."""
+    """A framework's history and options for what to send of it."""
 
     model_config = described(
         {"messages": [{"role": "user", "content": "Where did we stop?"}], "query": "Where?"}
@@ -122,7 +125,7 @@ class Prepared(BaseModel):
 
 
 class PlannedEdit(BaseModel):
-    """What to do with one message; one that is inserted comes before the message at `index`."""
+    """An edit of one message; an inserted message goes before the message at `index`."""
 
     kind: Literal["keep", "drop", "replace", "insert"]
     index: int
@@ -130,7 +133,7 @@ class PlannedEdit(BaseModel):
 
 
 class PlannedSession(BaseModel):
-    """What to do with a history before a model call."""
+    """The edits of a history before a model call."""
 
     edits: list[PlannedEdit]
     system: str
@@ -211,7 +214,7 @@ class NewStructure(Body):
 
 
 class AllNotes(Body):
-    """All that a session is to have noted."""
+    """All notes of a session."""
 
     model_config = described({"known_chapters": ["1 Scope"], "chunks": []})
 
@@ -222,7 +225,7 @@ class AllNotes(Body):
 
 
 class ScratchpadDecisionBody(Body):
-    """What was decided, and why."""
+    """A decision and its reason."""
 
     model_config = described({"what": "Use SQLite", "why": "one machine"})
 
@@ -231,7 +234,7 @@ class ScratchpadDecisionBody(Body):
 
 
 class ScratchpadNews(Body):
-    """What is new in a task; whatever is left out stays as it is."""
+    """Changes of the scratchpad; omitted fields stay unchanged."""
 
     model_config = described({"current_goal": "Book the trip", "sub_goals": ["find a flight"]})
 
@@ -253,7 +256,7 @@ class GivenResult(Body):
     input: Any = None
     result: Any
     thread: str | None = None
-    question: str = Field(default="", description="what the tool was called for")
+    question: str = Field(default="", description="the purpose of the call")
     call_id: str | None = Field(
         default=None, description="the call's id in a conversation that is synced"
     )
@@ -261,7 +264,7 @@ class GivenResult(Body):
 
 
 class WantedCall(Body):
-    """A call that an agent is about to make."""
+    """A tool call that an agent is about to make."""
 
     model_config = described({"tool": "get_toc", "input": {"reg_id": "angui_2024"}})
 
@@ -270,7 +273,7 @@ class WantedCall(Body):
 
 
 class ArchivesToOpen(Body):
-    """Messages, and which of their archives are to be open."""
+    """Messages and the archives to open in them."""
 
     model_config = described({"messages": [{"role": "tool", "content": "…"}], "load": ["arc_…"]})
 
@@ -280,7 +283,7 @@ class ArchivesToOpen(Body):
 
 
 class ArchivesToClose(Body):
-    """Messages whose opened archives are to be closed."""
+    """Messages whose archives are to be closed."""
 
     model_config = described({"messages": [{"role": "tool", "content": "…"}]})
 
@@ -294,9 +297,9 @@ class ArchivesToClose(Body):
 async def open_session(
     memory: CallersMemory, sessions: SessionsInUse, response: Response, body: NewSession
 ) -> SessionStatus:
-    """Open a session, a new one or one that was left.
+    """Open a new or an existing session.
 
-    For how long the server remembers the model is not said: name it again after a break.
+    The server may forget the model; name it again after a break.
     """
     async with sessions.use(
         memory, body.id, model=body.model, context_tokens=body.context_tokens
@@ -310,27 +313,27 @@ async def open_session(
 async def session_status(
     memory: CallersMemory, sessions: SessionsInUse, session_id: str
 ) -> SessionStatus:
-    """Tell how full a session's window is: tokens, budget and level of compression."""
+    """Return the state of a session's window: tokens, budget and level of compression."""
     is_open = sessions.has(memory, session_id)
     async with sessions.use(memory, session_id) as session:
         if not is_open and not session.usage.messages:
             raise NotFound(
                 f"There is no session {session_id!r} in {memory.caller_scope.key}",
                 code="unknown_session",
-                hint="POST /v1/sessions opens one; the first message makes it last.",
+                hint="POST /v1/sessions opens one; it is stored with its first message.",
             )
         return await _status(session)
 
 
 @router.post("/{session_id}/observe", status_code=201, responses=problems(404, 409, 413))
 async def observe_in_session(session: CallersSession, body: Said) -> Items[Turn]:
-    """Take what was just said: all of it, durably, or nothing."""
+    """Store new messages of a session: all or none."""
     return Items(items=await session.observe(said(body.messages), task=body.task))
 
 
 @router.post("/{session_id}/prepare", responses=problems(404, 413))
 async def prepare_session(session: CallersSession, body: Wanted) -> Prepared:
-    """Make the messages to send to the model now; what is stored stays as it is."""
+    """Return the messages to send to the model; the stored history is unchanged."""
     prepared = await session.prepare(
         body.query,
         load=body.load,
@@ -351,13 +354,13 @@ async def prepare_session(session: CallersSession, body: Wanted) -> Prepared:
 
 @router.post("/{session_id}/sync", responses=problems(404, 409, 413))
 async def sync_session(session: CallersSession, body: History) -> Synced:
-    """Take over a framework's history: keep what is new, mark what it has taken back."""
+    """Synchronise a framework's history: store what is new, mark what was withdrawn."""
     return await session.sync(said(body.messages), task=body.task)
 
 
 @router.post("/{session_id}/plan", responses=problems(404, 413))
 async def plan_session(session: CallersSession, body: PlanWanted) -> PlannedSession:
-    """Tell what to change in a framework's history before a model call, by its indexes."""
+    """Return the edits of a framework's history before a model call, by index."""
     plan = await session.plan(
         said(body.messages),
         body.query,
@@ -377,7 +380,7 @@ async def plan_session(session: CallersSession, body: PlanWanted) -> PlannedSess
 @router.get("/{session_id}/summaries", responses=problems(404))
 @Operation("GET", "/v1/sessions/{session_id}/summaries", "session_summaries", Role.READER)
 async def session_summaries(session: CallersSession) -> Items[Summary]:
-    """List what stands for the beginning of the conversation now, in its order."""
+    """List the summaries in the window, in order."""
     return Items(items=session.summaries)
 
 
@@ -385,7 +388,7 @@ async def session_summaries(session: CallersSession) -> Items[Summary]:
 async def expand_summary(
     session: CallersSession, summary_id: str, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Turn]:
-    """List the turns that a summary stands for, or stood for when it was in the window."""
+    """List the turns that a summary covers."""
     turns = await session.expand(summary_id)
     return page_of(turns, limit, cursor, lambda it: it.id)
 
@@ -393,20 +396,20 @@ async def expand_summary(
 @router.get("/{session_id}/offers", responses=problems(404))
 @Operation("GET", "/v1/sessions/{session_id}/offers", "session_offers", Role.READER)
 async def session_offers(session: CallersSession) -> Offers:
-    """Tell what is known of this turn's tool calls before they are made."""
+    """Return what is known about this turn's tool calls before they are made."""
     return Offers(items={call: _offer(it) for call, it in session.offers.items()})
 
 
 @router.get("/{session_id}/notes", responses=problems(404))
 @Operation("GET", "/v1/sessions/{session_id}/notes", "session_notes", Role.READER)
 async def session_notes(session: CallersSession) -> Notes:
-    """Tell what the tools of a session have found."""
+    """Return the notes of a session."""
     return _notes(session)
 
 
 @router.put("/{session_id}/notes", responses=problems(404, 413))
 async def replace_notes(session: CallersSession, body: AllNotes) -> Notes:
-    """Note all of this in place of what is noted now."""
+    """Replace the notes of a session."""
     known = {it["document"]: it for it in session.notes.dump()["structures"]}
     session.notes.load(
         {
@@ -431,7 +434,7 @@ async def replace_notes(session: CallersSession, body: AllNotes) -> Notes:
     "POST", "/v1/sessions/{session_id}/notes/chunks", "add_note", Role.WRITER, repeat="repeatable"
 )
 async def add_note(session: CallersSession, body: NewChunk) -> Notes:
-    """Note a piece of content, if it is relevant enough; the least relevant one makes room."""
+    """Note a piece of content if it is relevant enough; the least relevant one is dropped."""
     session.notes.add_chunk(ContentChunk(**body.model_dump()))
     await session.save()
     return _notes(session)
@@ -457,7 +460,7 @@ async def note_structure(session: CallersSession, document: str, body: NewStruct
     "DELETE", "/v1/sessions/{session_id}/notes", "clear_notes", Role.WRITER, repeat="repeatable"
 )
 async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "all") -> Notes:
-    """Forget what was noted: all of it, or only what belongs to the current question."""
+    """Clear the notes: all of them, or only those of the current question."""
     if what == "query":
         session.notes.clear_query_context()
     else:
@@ -468,13 +471,13 @@ async def clear_notes(session: CallersSession, what: Literal["query", "all"] = "
 
 @router.get("/{session_id}/scratchpad", responses=problems(404))
 async def get_scratchpad(session: CallersSession) -> Scratchpad:
-    """Read where the agent stands in its task."""
+    """Return the scratchpad of a session."""
     return await session.scratchpad.read()
 
 
 @router.patch("/{session_id}/scratchpad", responses=problems(404, 413))
 async def update_scratchpad(session: CallersSession, body: ScratchpadNews) -> Scratchpad:
-    """Add what is new in the task; whatever is left out stays as it is."""
+    """Update the scratchpad; omitted fields stay unchanged."""
     news = ScratchpadUpdate(
         current_goal=body.current_goal,
         sub_goals=tuple(body.sub_goals),
@@ -489,13 +492,13 @@ async def update_scratchpad(session: CallersSession, body: ScratchpadNews) -> Sc
 
 @router.delete("/{session_id}/scratchpad", status_code=204, responses=problems(404))
 async def clear_scratchpad(session: CallersSession) -> None:
-    """Empty the scratchpad: the task is over."""
+    """Clear the scratchpad at the end of a task."""
     await session.scratchpad.clear()
 
 
 @router.post("/{session_id}/tool-results", responses=problems(404, 413))
 async def process_tool_result(session: CallersSession, body: GivenResult) -> ProcessedResult:
-    """Note a tool result, and archive it if it is large; answers what to show of it."""
+    """Note a tool result and archive it if it is large; return what to show of it."""
     shown = await session.process_tool_result(
         body.tool,
         body.input,
@@ -510,7 +513,7 @@ async def process_tool_result(session: CallersSession, body: GivenResult) -> Pro
 
 @router.post("/{session_id}/tool-results/known", responses=problems(404, 413))
 async def find_known_result(session: CallersSession, body: WantedCall) -> KnownResult:
-    """Say what the notes know of a call before it is made."""
+    """Return what the notes know about a call before it is made."""
     known = await session.known_result(body.tool, body.input)
     return KnownResult(offer=None if known is None else _offer(known))
 
@@ -531,20 +534,20 @@ async def close_archives(
 
 @router.post("/{session_id}/settle", responses=problems(404))
 async def settle_session(session: CallersSession) -> SessionStatus:
-    """Wait for the compression that is going on in the background."""
+    """Wait for background compression to finish."""
     await session.settle()
     return await _status(session)
 
 
 @router.post("/{session_id}/leave", responses=problems(404))
 async def leave_session(session: CallersSession) -> Pending:
-    """Have what was said read now; the session goes on where it was left."""
+    """Leave a session: extract what was said now; it can be continued later."""
     return await session.close()
 
 
 @router.post("/{session_id}/end", responses=problems(404))
 async def end_session(session: CallersSession) -> Pending:
-    """End a session: its notes and its scratchpad are gone, what was said stays and is read."""
+    """End a session: clear its notes and scratchpad, keep and extract what was said."""
     return await session.end()
 
 

@@ -30,7 +30,7 @@ OfType = Annotated[str | None, Query(description="only this type")]
 
 
 class NewProposal(Body):
-    """What should be shared, or how a shared record should change."""
+    """A record to share, or a change of a shared record."""
 
     model_config = described({"type": "convention", "content": "Commits are squashed"})
 
@@ -48,7 +48,7 @@ class NewProposal(Body):
 
 
 class Approval(Body):
-    """Shared as proposed, or in these words."""
+    """An approval, optionally reworded."""
 
     model_config = described({"reason": "agreed in the review"})
 
@@ -58,7 +58,7 @@ class Approval(Body):
 
 
 class Refusal(Body):
-    """Why it is not shared."""
+    """The reason of a rejection."""
 
     model_config = described({"reason": "only true for one project"})
 
@@ -66,7 +66,7 @@ class Refusal(Body):
 
 
 class Withdrawal(Body):
-    """Why it is taken back."""
+    """The reason of a withdrawal."""
 
     model_config = described({"reason": "no longer needed"})
 
@@ -74,7 +74,7 @@ class Withdrawal(Body):
 
 
 class ChangedShared(Body):
-    """Fields to change; what is left out stays as it is."""
+    """Fields to change; omitted fields stay unchanged."""
 
     model_config = described({"content": "Commits are squashed and signed", "expected_version": 1})
 
@@ -83,14 +83,14 @@ class ChangedShared(Body):
     tags: list[str] | None = None
     confidence: float | None = None
     expected_version: int | None = Field(
-        default=None, description="refuse when the record has moved on"
+        default=None, description="reject if the record changed concurrently"
     )
-    reason: str = Field(default="", description="why, for the history")
+    reason: str = Field(default="", description="reason, kept in the history")
 
 
 @router.post("/proposals", status_code=201, responses=problems(404, 413))
 async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Proposal:
-    """Ask for something to be shared with all agents of the workspace."""
+    """Propose to share something with all agents of the workspace."""
     proposal = await memory.shared.propose(**body.model_dump())
     response.headers["Location"] = f"/v1/proposals/{proposal.id}"
     return proposal
@@ -104,14 +104,14 @@ async def list_proposals(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Page[Proposal]:
-    """List proposals, newest first: all for the coordinator, the own ones for an agent."""
+    """List proposals, newest first: the coordinator sees all, an agent its own."""
     wanted = None if status == "any" else status
     return await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
 
 
 @router.get("/proposals/{proposal_id}", responses=problems(404))
 async def get_proposal(memory: CallersMemory, proposal_id: str) -> Proposal:
-    """Read one proposal, and what became of it."""
+    """Return one proposal and its outcome."""
     return await memory.shared.proposal(proposal_id)
 
 
@@ -119,7 +119,7 @@ async def get_proposal(memory: CallersMemory, proposal_id: str) -> Proposal:
 async def approve_proposal(
     memory: CallersMemory, proposal_id: str, body: Approval | None = None
 ) -> Proposal:
-    """Share what was proposed; for the coordinator."""
+    """Approve a proposal; for the coordinator."""
     given = body or Approval()
     return await memory.shared.approve(
         proposal_id, given.content, title=given.title, reason=given.reason
@@ -128,7 +128,7 @@ async def approve_proposal(
 
 @router.post("/proposals/{proposal_id}/reject", responses=problems(404, 409))
 async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Proposal:
-    """Refuse what was proposed; for the coordinator."""
+    """Reject a proposal; for the coordinator."""
     return await memory.shared.reject(proposal_id, body.reason)
 
 
@@ -136,7 +136,7 @@ async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal
 async def withdraw_proposal(
     memory: CallersMemory, proposal_id: str, body: Withdrawal | None = None
 ) -> Proposal:
-    """Take back an own proposal."""
+    """Withdraw one's own proposal."""
     return await memory.shared.withdraw(proposal_id, (body or Withdrawal()).reason)
 
 
@@ -144,13 +144,13 @@ async def withdraw_proposal(
 async def list_shared(
     memory: CallersMemory, type: OfType = None, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Record]:
-    """List what is shared, newest first, a page at a time."""
+    """List shared records, newest first."""
     return await memory.shared.list(type=type, limit=limit, cursor=cursor)
 
 
 @router.get("/shared/{record_id}", responses=problems(404))
 async def get_shared(memory: CallersMemory, record_id: str, response: Response) -> Record:
-    """Read one shared record."""
+    """Return one shared record."""
     return tagged(response, await memory.shared.get(record_id))
 
 

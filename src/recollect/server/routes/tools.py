@@ -42,7 +42,7 @@ async def list_tools(
     memory: CallersMemory,
     language: Language = "en",
     format: Annotated[
-        Literal["openai", "anthropic", "json"], Query(description="as which framework takes them")
+        Literal["openai", "anthropic", "json"], Query(description="the format of a framework")
     ] = "json",
 ) -> Items[dict[str, Any]]:
     """List the memory tools with their schemas; none when memory is disabled for the agent."""
@@ -57,7 +57,7 @@ async def list_tools(
 )
 @Operation("POST", "/v1/tools/{name}", "call_tool", Role.READER)
 async def get_guide(memory: CallersMemory, language: Language = "en") -> Guide:
-    """Tell a model how to use memory, for its system prompt; empty where it is disabled."""
+    """Return instructions on using memory for a system prompt; empty if memory is disabled."""
     return Guide(text=memory.guide(language))
 
 
@@ -67,10 +67,13 @@ async def call_tool(
     asking: Asking,
     name: str,
     arguments: Annotated[
-        dict[str, Any], Body(description="as the tool's schema says", examples=[{"query": "diet"}])
+        dict[str, Any],
+        Body(description="arguments that match the tool's schema", examples=[{"query": "diet"}]),
     ],
     language: Language = "en",
-    session: Annotated[str | None, Query(description="the one in which the tool is called")] = None,
+    session: Annotated[
+        str | None, Query(description="the session in which the tool is called")
+    ] = None,
 ) -> ToolResult:
     """Call a tool as a model would."""
     if name not in READING_TOOLS:

@@ -148,9 +148,9 @@ _TAR: Final = "application/x-tar"
 _BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
 
 AllScopes = Annotated[
-    bool, Query(description="everybody's and what is shared, not only this caller's")
+    bool, Query(description="all scopes and what is shared, not only this caller's")
 ]
-SkipBad = Annotated[bool, Query(description="leave bad lines out and list them")]
+SkipBad = Annotated[bool, Query(description="skip bad lines and list them")]
 
 
 @router.get(
@@ -161,7 +161,7 @@ SkipBad = Annotated[bool, Query(description="leave bad lines out and list them")
 async def export_memory(
     memory: CallersMemory, asking: Asking, all_scopes: AllScopes = False
 ) -> StreamingResponse:
-    """Stream what this caller may import again, as JSON lines.
+    """Stream an export of what this caller may import again, as JSON lines.
 
     The first line says how many follow: an export that was cut off is not taken for a whole one.
     """
@@ -188,9 +188,9 @@ async def import_memory(
     all_scopes: AllScopes = False,
     skip_bad: SkipBad = False,
 ) -> Imported:
-    """Add what an export holds and is missing here; nothing stored is changed.
+    """Import what an export holds and this database lacks; nothing stored is changed.
 
-    The body is an export, plain or compressed, of any size. After a break the same request goes on.
+    The body is an export, plain or compressed, of any size. An interrupted request can be repeated.
     """
     if all_scopes:
         asking.require_server("Importing for everybody")
@@ -222,7 +222,7 @@ async def import_chat(
     ] = None,
     skip_bad: SkipBad = False,
 ) -> ImportedChats:
-    """Take over a chat history; what was taken over before is not added again.
+    """Import a chat history; messages that were imported before are not added again.
 
     The body is JSON lines of messages, or what ChatGPT or Claude exports, plain or compressed.
     """

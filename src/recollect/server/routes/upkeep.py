@@ -23,20 +23,22 @@ router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=IdempotentR
 
 
 class Decision(Body):
-    """How a conflict is decided."""
+    """The resolution of a conflict."""
 
     model_config = described({"resolution": "keep_second", "reason": "Ann has moved"})
 
     resolution: Resolution
-    content: str | None = Field(default=None, description="what a merge says; default: both")
+    content: str | None = Field(
+        default=None, description="the text of a merge; default: both texts"
+    )
     at: datetime | None = Field(
-        default=None, description="when the later took the place of the earlier"
+        default=None, description="when the later record replaced the earlier one"
     )
     reason: str = ""
 
 
 class Acceptance(Body):
-    """A quarantined record is right, as it is or with this content."""
+    """Acceptance of a quarantined record, as it is or with new content."""
 
     model_config = described({"reason": "she confirmed it"})
 
@@ -53,7 +55,7 @@ class Because(Body):
 
 
 class SweepWanted(Body):
-    """Whether a sweep only tells what it would do."""
+    """Options of a sweep."""
 
     model_config = described({"dry_run": True})
 
@@ -61,7 +63,7 @@ class SweepWanted(Body):
 
 
 class WholeSweep(SweepWanted):
-    """Whether a sweep only tells what it would do, and in whose scopes."""
+    """Options of a sweep."""
 
     model_config = described({"dry_run": True})
 
@@ -70,7 +72,7 @@ class WholeSweep(SweepWanted):
 
 @router.get("/health")
 async def memory_health(memory: CallersMemory) -> Health:
-    """Tell how much there is, how far it is trusted, and what somebody should look at."""
+    """Return how much is stored, how far it is trusted, and what needs attention."""
     return await memory.upkeep.health()
 
 
@@ -78,14 +80,14 @@ async def memory_health(memory: CallersMemory) -> Health:
 async def list_conflicts(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Dispute]:
-    """List records that contradict each other and wait for a decision, the latest first."""
+    """List the open conflicts, latest first."""
     open_ones = await memory.upkeep.conflicts()
     return page_of(open_ones, limit, cursor, lambda it: it.id)
 
 
 @router.post("/conflicts/{conflict_id}/resolve", responses=problems(404, 409))
 async def resolve_conflict(memory: CallersMemory, conflict_id: str, body: Decision) -> Dispute:
-    """Decide a conflict: keep one, merge both, or both are true at different times."""
+    """Resolve a conflict: keep one record, merge both, or keep both for different times."""
     return await memory.upkeep.resolve(
         conflict_id, body.resolution, content=body.content, at=body.at, reason=body.reason
     )
@@ -95,7 +97,7 @@ async def resolve_conflict(memory: CallersMemory, conflict_id: str, body: Decisi
 async def list_quarantine(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Record]:
-    """List records that their source does not bear out, a page at a time."""
+    """List the records that their source does not support."""
     return await memory.upkeep.quarantined(limit=limit, cursor=cursor)
 
 
@@ -103,7 +105,7 @@ async def list_quarantine(
 async def accept_record(
     memory: CallersMemory, record_id: str, body: Acceptance | None = None
 ) -> Record:
-    """Let a quarantined record be recalled, as it is or with another content."""
+    """Release a record from quarantine, as it is or with new content."""
     given = body or Acceptance()
     return await memory.upkeep.accept(record_id, given.content, reason=given.reason)
 
@@ -112,7 +114,7 @@ async def accept_record(
 async def reject_record(
     memory: CallersMemory, record_id: str, body: Because | None = None
 ) -> Record:
-    """Delete a quarantined record; undo brings it back."""
+    """Delete a quarantined record; undo restores it."""
     return await memory.upkeep.reject(record_id, (body or Because()).reason)
 
 
@@ -120,7 +122,7 @@ async def reject_record(
 async def list_buffer(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
 ) -> Page[Record]:
-    """List the short-term records, the newest and most important first."""
+    """List short-term records, newest and most important first."""
     buffered = await memory.upkeep.buffer()
     return page_of(buffered, limit, cursor, lambda it: it.id)
 
@@ -129,25 +131,25 @@ async def list_buffer(
 async def promote_record(
     memory: CallersMemory, record_id: str, body: Because | None = None
 ) -> Record:
-    """Keep a short-term record for good, even if its time was over already."""
+    """Make a short-term record permanent, even if it has expired."""
     return await memory.upkeep.promote(record_id, reason=(body or Because()).reason)
 
 
 @router.post("/expire")
 async def expire_records(memory: CallersMemory, body: SweepWanted | None = None) -> Swept:
-    """Hide or remove the records whose time is over."""
+    """Hide or remove expired records."""
     return await memory.upkeep.expire(dry_run=(body or SweepWanted()).dry_run)
 
 
 @router.post("/retain")
 async def apply_retention(memory: CallersMemory, body: SweepWanted | None = None) -> Swept:
-    """Apply the rules of retention in the settings."""
+    """Apply the retention rules of the settings."""
     return await memory.upkeep.retain(dry_run=(body or SweepWanted()).dry_run)
 
 
 @router.post("/sweep")
 async def sweep(memory: CallersMemory, asking: Asking, body: WholeSweep | None = None) -> Swept:
-    """Do all that a background sweep does: expiry, retention, capacity, archives."""
+    """Run a whole sweep: expiry, retention, capacity and archives."""
     given = body or WholeSweep()
     if given.all_scopes:
         asking.require_server("Sweeping everybody's memory")

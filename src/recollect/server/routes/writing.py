@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["writing"], route_class=IdempotentRoute)
 
 
 class NewClaim(NewRecord):
-    """A claim to remember, with what is known about it."""
+    """A claim to remember, with its fields."""
 
     model_config = described({"content": "Ann works in Porto"})
 
@@ -28,7 +28,7 @@ class NewClaim(NewRecord):
 
 
 class NamesGiven(Body):
-    """The names of the user, instead of those set before."""
+    """The names of the user; they replace those set before."""
 
     model_config = described({"names": ["Ann", "安妮"]})
 
@@ -36,7 +36,7 @@ class NamesGiven(Body):
 
 
 class Reading(Body):
-    """Which conversations to read."""
+    """The conversations to extract from."""
 
     model_config = described({"session": "monday"})
 
@@ -44,7 +44,7 @@ class Reading(Body):
 
 
 class RoutedMessage(Body):
-    """A message to judge."""
+    """A message to route."""
 
     model_config = described({"message": "From now on, answer in Chinese"})
 
@@ -57,7 +57,7 @@ class RoutedMessage(Body):
 async def write_claim(
     memory: CallersMemory, body: NewClaim, idempotency_key: IdempotencyKey = None
 ) -> Written:
-    """Remember a claim unless it is known: new, said again, changed or contradicted."""
+    """Remember a claim after comparing it with what is stored."""
     return await memory.write(
         body.content,
         namespace=body.namespace,
@@ -71,29 +71,29 @@ async def write_claim(
 async def extract_conversations(
     memory: CallersMemory, body: Reading | None = None
 ) -> Items[Written]:
-    """Read conversations now for what is worth remembering; no turn is read twice."""
+    """Extract what is worth remembering from conversations; no turn is read twice."""
     return Items(items=await memory.extract(None if body is None else body.session))
 
 
 @router.get("/writes/{write_id}", responses=problems(404))
 async def get_trace(memory: CallersMemory, write_id: str) -> Trace:
-    """Tell what each step of a write decided, and why."""
+    """Return what each step of a write decided, and why."""
     return await memory.trace(write_id)
 
 
 @router.post("/route", responses=problems(413))
 async def route_message(memory: CallersMemory, body: RoutedMessage) -> Route:
-    """Judge whether a message should be answered with memory, and whether it should become some."""
+    """Decide whether a message needs memory to be answered and whether to remember it."""
     return await memory.route(body.message, policy=body.policy, context=body.context)
 
 
 @router.get("/user-names")
 async def get_user_names(memory: CallersMemory) -> Items[str]:
-    """List the names that the user of this scope is known by."""
+    """Return the names of the user of this scope."""
     return Items(items=sorted(await memory.user_names()))
 
 
 @router.put("/user-names", responses=problems(413))
 async def set_user_names(memory: CallersMemory, body: NamesGiven) -> Record:
-    """Say which names the user goes by: what is told of these names is told of the user."""
+    """Set the names of the user; statements about these names are statements about the user."""
     return await memory.set_user_names(body.names)

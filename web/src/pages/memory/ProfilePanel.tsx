@@ -12,7 +12,7 @@ import { useAttempt } from "../../parts/feedback";
 
 type Line = Schemas["ProfileLine"];
 
-/** What stands in every prompt of a person; each line leads to its record. */
+/** What is in every prompt of a person; each line leads to its record. */
 export const ProfilePanel = memo(function ProfilePanel({
   who,
   onOpen,
