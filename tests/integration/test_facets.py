@@ -20,7 +20,8 @@ from recollect.cli.app import run
 from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.record import Record
 from recollect.errors import InvalidInput, StorageBusy
-from recollect.models.local_model import local_model, open_facets
+from recollect.models.facet_head import open_facets
+from recollect.models.local_model import local_model
 from recollect.ports.judge import Statement
 from recollect.writing import facets as facet_job
 from recollect.writing.facets import FacetDecider

@@ -19,6 +19,7 @@ from recollect.embedding.service import EmbeddingService
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model
 from recollect.models.embedding_cache import CachedEmbedder, CountedEmbedder
+from recollect.models.facet_head import open_facets
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
@@ -91,7 +92,7 @@ def open_embedder(
     meaning = EmbeddingService(
         own, clock, choice=choice, closing=closing, opener=opener, patience=patience
     )
-    facets = local_model.open_facets(settings.embedding.folder, own)
+    facets = open_facets(settings.embedding.folder, own)
     return OpenedEmbedder(
         meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage, facets=facets
     )
