@@ -194,6 +194,10 @@ class Wiring:
 
         return await SqlAgentOverlays(self.database).has_memory(agent)
 
+    def on_store_of_agents(self, settings: Settings, database: Database) -> Wiring:
+        """Return the services on a store that holds the memory of some agents."""
+        return AgentWiring(settings, database, self)
+
     @cached_property
     def moves(self) -> AgentMover:
         from recollect.assemble.moves import AgentMover

@@ -208,10 +208,8 @@ class AgentMover:
                 )
 
     async def _open_store(self, settings: Settings) -> Wiring:
-        from recollect.assemble.container import AgentWiring
-
         database = await asyncio.to_thread(open_database, settings)
-        parts = AgentWiring(settings, database, self._common)
+        parts = self._common.on_store_of_agents(settings, database)
         try:
             await parts.lifetime.hide_forgotten()
             await parts.lifetime.go_on_forgetting()
