@@ -32,13 +32,13 @@ class Server(ModelService):
     def answer(self, body: dict[str, Any]) -> Any:
         """Best first, as these services answer."""
         is_tei = "texts" in body
-        scored = enumerate(map(self._score, body["texts" if is_tei else "documents"]))
+        scored = enumerate(map(self.score, body["texts" if is_tei else "documents"]))
         ranked = sorted(scored, key=lambda item: -item[1])
         if is_tei:
             return [{"index": at, "score": score} for at, score in ranked]
         return {"results": [{"index": at, "relevance_score": score} for at, score in ranked]}
 
-    def _score(self, text: str) -> float:
+    def score(self, text: str) -> float:
         return len(text) - 5.0 if self.gives_logits else len(text) / 10
 
 
