@@ -15,6 +15,7 @@ from recollect.domain.hit import Recalled
 from recollect.domain.meter import Meter
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
 from recollect.ports.runtime import Clock, caller_waits
@@ -24,14 +25,6 @@ from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
 
 # Longer answers are not cached.
 _MAX_CACHED_CHARS: Final = 50_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheOptions:
-    """The lifetime and the number of cached answers; 0 disables the cache."""
-
-    seconds: float = 300
-    size: int = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +56,7 @@ class CachedRecaller:
         store: Store,
         meaning: EmbeddingService,
         clock: Clock,
-        options: CacheOptions,
+        settings: RecallSettings,
         meter: Meter | None = None,
     ) -> None:
         self._recaller = recaller
@@ -71,8 +64,8 @@ class CachedRecaller:
         self._meaning = meaning
         self._clock = clock
         self._meter = meter or Meter()
-        self._lifetime = timedelta(seconds=options.seconds)
-        self._size = options.size if options.seconds else 0
+        self._lifetime = timedelta(seconds=settings.cache_seconds)
+        self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()

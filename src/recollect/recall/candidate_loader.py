@@ -9,6 +9,7 @@ from recollect.domain.archive import Archive
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Boost, Item, ScoringInput, Standing
 from recollect.domain.page import Cursor
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.language.extraction.acts import wants_reply
@@ -16,7 +17,7 @@ from recollect.ports.store import Store
 from recollect.recall.archived import ArchivePassages
 from recollect.recall.fuse import Fused
 from recollect.recall.question import Question
-from recollect.recall.scoring import CandidateScoring, ScoringOptions
+from recollect.recall.scoring import CandidateScoring
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
@@ -45,12 +46,12 @@ class CandidateLoader:
         store: Store,
         archives: ArchivePassages,
         question: Question,
-        options: ScoringOptions,
+        recall: RecallSettings,
     ) -> None:
         self._store = store
         self._archives = archives
         self._question = question
-        self.weighing = CandidateScoring(question.lean, options, question.now)
+        self.weighing = CandidateScoring(question.lean, recall, question.now)
         self._found: dict[str, ScoringInput] = {}
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
@@ -20,6 +21,7 @@ from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
@@ -36,14 +38,14 @@ from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.entity_path import EntityPath
 from recollect.recall.facet_candidates import FacetCandidates
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.fuse import Fused, Ranked, Weights, fuse
-from recollect.recall.intent import Intent, Judged
+from recollect.recall.fuse import Fused, Ranked, fuse
+from recollect.recall.intent import Judged
 from recollect.recall.intent_model import IntentModel
 from recollect.recall.listing import with_links
 from recollect.recall.paths import Found, Path
 from recollect.recall.question import Question
 from recollect.recall.scan import Scan
-from recollect.recall.scoring import ScoringOptions
+from recollect.recall.scoring import largest_factor
 from recollect.recall.session_summaries import SessionSummaries, behind_sources, sums_up
 from recollect.recall.superseded import (
     Succession,
@@ -81,24 +83,6 @@ _MAX_REPLIES: Final = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallOptions:
-    """The defaults of a recall."""
-
-    limit: int
-    min_score: float
-    candidates: int
-    weights: Weights
-    rerank: ScoringOptions
-    # Hits that score less than this share of the best one are left out; 0 keeps them.
-    gap: float
-    # Seconds after which a path that has not answered is left out.
-    patience: float
-    # The share of words that a duplicate has in common with a better hit; 0 and 1 turn it off.
-    duplicates: float = 0.0
-    intent: Intent | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     """The hits to show, the near misses, and whether the filter left too few."""
 
@@ -119,7 +103,8 @@ class Recaller:
         scan: Scan,
         archives: ArchivePassages,
         clock: Clock,
-        options: RecallOptions,
+        settings: RecallSettings,
+        model: MemoryCalibration,
         fresh_links: FreshLinks | None = None,
         answering: Answering | None = None,
         by_facet: FacetCandidates | None = None,
@@ -134,13 +119,14 @@ class Recaller:
         self._scan = scan
         self._archives = archives
         self._clock = clock
-        self._options = options
+        self._settings = settings
+        self._model = model
         self._fresh_links = fresh_links
         self._answering = answering
         self._by_facet = by_facet
         self._intents = intents
         self._sameness = (
-            DuplicateDetector(options.duplicates) if 0 < options.duplicates < 1 else None
+            DuplicateDetector(settings.duplicates) if 0 < settings.duplicates < 1 else None
         )
 
     async def recall(
@@ -154,14 +140,14 @@ class Recaller:
         asked_at: datetime | None = None,
     ) -> Recalled:
         """Return the best hits that score at least `min_score`; there may be none."""
-        options = self._options
+        settings = self._settings
         checked_text(text, "query", MAX_QUERY)
         question = Question(
             text=text,
             scopes=scopes,
             where=where,
-            limit=checked_limit(options.limit if limit is None else limit, MAX_LIMIT),
-            min_score=options.min_score if min_score is None else checked_share(min_score),
+            limit=checked_limit(settings.limit if limit is None else limit, MAX_LIMIT),
+            min_score=settings.min_score if min_score is None else checked_share(min_score),
             now=self._clock.now(),
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
             forced=await self._intent(text),
@@ -194,14 +180,14 @@ class Recaller:
 
     async def _intent(self, text: str) -> Judged | None:
         """Return the intent that is set or that a model tells; None = as rules judge."""
-        if self._options.intent is not None:
-            return Judged(intent=self._options.intent, reason="set")
+        if self._settings.intent != "auto":
+            return Judged(intent=self._settings.intent, reason="set")
         return None if self._intents is None else await self._intents.judge(text)
 
     async def _search(self, question: Question) -> Recalled:
         """Search the index; search inside the filter only when it removes too much."""
-        wanted = max(self._options.candidates, 2 * question.limit)
-        weigher = CandidateLoader(self._store, self._archives, question, self._options.rerank)
+        wanted = max(self._settings.candidates, 2 * question.limit)
+        weigher = CandidateLoader(self._store, self._archives, question, self._settings)
         found = await self._ask(question, wanted, within=None)
         fused, answer = await self._fuse_and_answer(question, found, weigher)
         linked = await self._follow_names(question, await self._seeds(answer, weigher), wanted)
@@ -267,12 +253,12 @@ class Recaller:
         replaced: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[Ranked, _Answer]:
         """Fuse what the paths found and return the answer it makes."""
-        fused = fuse(question, found, self._options.weights, replaced)
+        fused = fuse(question, found, self._settings, self._model, replaced)
         return fused, await self._answer(question, fused, weigher, question.limit)
 
     async def _seeds(self, answer: _Answer, weigher: CandidateLoader) -> dict[str, str]:
         """Return the texts of the best hits by owner."""
-        if not self._options.weights.entity:
+        if not self._settings.entity_weight:
             return {}
         items = await weigher.items(answer.kept[:_SEED_HITS])
         best = (hit.fused.owner_id for hit in answer.kept[:_SEED_HITS])
@@ -326,7 +312,7 @@ class Recaller:
         }
         if waiting:
             try:
-                patience = seconds_left(self._options.patience)
+                patience = seconds_left(self._settings.patience)
                 _, late = await asyncio.wait(waiting.values(), timeout=patience)
             finally:
                 if (snapshot := current_snapshot()) is not None:
@@ -408,7 +394,7 @@ class Recaller:
         self, question: Question, fused: Ranked, weigher: CandidateLoader, limit: int
     ) -> tuple[list[ScoredCandidate], int, int]:
         """Return the best candidates, how many were scored, and how many could be good enough."""
-        most = self._options.rerank.most(question.lean)
+        most = largest_factor(question.lean, self._settings)
         is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
         good = int(np.count_nonzero(is_good))
         weighed: list[ScoredCandidate] = []
@@ -542,7 +528,7 @@ class Recaller:
     ) -> tuple[list[ScoredCandidate], tuple[NearMiss, ...]]:
         """Return the hits to show, and the near misses with the reason they are not shown."""
         weighed = below_successors(weighed)
-        floor = weighed[0].score * self._options.gap if weighed else 0.0
+        floor = weighed[0].score * self._settings.gap if weighed else 0.0
         least = max(question.min_score, floor)
         kept = [candidate for candidate in weighed[:limit] if candidate.score >= least]
         left_out: list[NearMiss] = []
