@@ -6,23 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.archives import SqlArchives
-from recollect.domain.context import ContextOptions
 from recollect.models.rerankers import RerankerChoice, open_reranker
 from recollect.recall.answer_model import AnswerModel, AnswerModelOptions
 from recollect.recall.answering import Answering, FacetCandidates
-from recollect.recall.cache import CachedRecaller, CacheOptions
-from recollect.recall.fuse import Weights
-from recollect.recall.neighbourhood import NeighbourhoodOptions
+from recollect.recall.cache import CachedRecaller
 from recollect.recall.paths import KeywordPath, RecentPath, TimePath, VectorPath
-from recollect.recall.pipeline import RecallOptions, RecallServices
-from recollect.recall.scoring import ScoringOptions
+from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.domain.archive import Archive
-    from recollect.domain.embedding import MemoryCalibration
     from recollect.domain.meter import Meter
+    from recollect.domain.sections import RecallSettings
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.service import EmbeddingService
     from recollect.lifecycle.usage import Usage
@@ -35,10 +31,9 @@ if TYPE_CHECKING:
     from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
     from recollect.recall.paths import Path as RecallPath
-    from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
+    from recollect.recall.prefetch import PassageSource, Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
-    from recollect.settings.sections import RecallSettings
 
 
 def recaller_of(
@@ -58,7 +53,6 @@ def recaller_of(
     intents: IntentModel | None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
-    recall = settings.recall
     archives = SqlArchives(database)
     services = RecallServices(
         store=store,
@@ -66,14 +60,14 @@ def recaller_of(
         archives=archives,
         archive_text=_archive_text(settings, database, archives),
         paths=recall_paths(settings, units, vectors, embedding, late, gaps),
-        options=recall_options(settings, embedding.calibration),
+        settings=settings.effective_recall,
+        model=embedding.calibration,
         meter=meter,
         fresh_links=fresh_links,
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
-    return CachedRecaller(services, embedding, clock, options, intents)
+    return CachedRecaller(services, embedding, clock, intents)
 
 
 def recall_paths(
@@ -112,54 +106,6 @@ def _archive_text(settings: Settings, database: Database, archives: SqlArchives)
     return text_of
 
 
-def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOptions:
-    """Return the recall options; defaults that depend on the model come from its calibration."""
-    recall = settings.recall
-    return RecallOptions(
-        limit=recall.limit,
-        min_score=recall.min_score,
-        candidates=recall.candidates,
-        gap=recall.gap,
-        patience=recall.patience,
-        duplicates=recall.duplicates,
-        intent=None if recall.intent == "auto" else recall.intent,
-        weights=Weights(
-            keyword=recall.keyword_weight,
-            vector=model.vector_weight if recall.vector_weight is None else recall.vector_weight,
-            recent=recall.recent_weight,
-            time=recall.time_boost,
-            entity=recall.entity_weight,
-            speaker=recall.speaker_boost,
-            assistant=recall.assistant_discount,
-            terse=recall.terse_discount,
-            outdated=recall.outdated_discount,
-            answering=recall.answer_kind_boost,
-            fusion=recall.fusion,
-            confidence=model,
-            surroundings=NeighbourhoodOptions(
-                neighbour=recall.neighbour_weight,
-                session=recall.session_weight,
-                day=recall.day_weight,
-                answer=recall.answer_weight,
-            ),
-        ),
-        scoring=scoring_options(recall),
-    )
-
-
-def scoring_options(recall: RecallSettings) -> ScoringOptions:
-    return ScoringOptions(
-        relevance=recall.relevance_weight,
-        decay=recall.decay,
-        decay_lambda=recall.decay_lambda,
-        source=recall.source_weight,
-        sources=recall.source_boosts,
-        kinds=recall.kind_boosts,
-        confidence=recall.confidence_boost,
-        use=recall.use_boost,
-    )
-
-
 # --- Settings → the prefetch service --------------------------------------------------------------
 
 
@@ -184,18 +130,24 @@ def prefetch_of(
     """Return the service that makes memory blocks for prompts and counts their use."""
     from recollect.recall.prefetch import Prefetch
 
-    tokens, options = token_counter(settings), _options(settings)
+    def limit_of(name: str) -> int:
+        # Looked up each time: agents may be changed while memory is open.
+        agent = settings.agent(name)
+        return (agent.prefetch_limit or settings.recall.prefetch_limit) if agent.enabled else 0
+
     return Prefetch(
         recaller,
         profiles,
-        tokens,
+        token_counter(settings),
         clock,
-        options,
+        settings.recall,
         upkeep,
         usage.entered,
         usage.injected,
         meter,
         source,
+        limit_of_agent=limit_of,
+        document_tokens=settings.knowledge.context_tokens,
     )
 
 
@@ -206,29 +158,6 @@ def token_counter(settings: Settings) -> TokenCounter:
 
     encoding = settings.session.tokens
     return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
-
-
-def _options(settings: Settings) -> PrefetchOptions:
-    from recollect.recall.prefetch import PrefetchOptions
-
-    recall = settings.recall
-
-    def limit_of(name: str) -> int:
-        # Looked up each time: agents may be changed while memory is open.
-        agent = settings.agent(name)
-        return (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
-
-    return PrefetchOptions(
-        limit=recall.prefetch_limit,
-        limit_of_agent=limit_of,
-        context=ContextOptions(
-            form=recall.context_form,
-            max_tokens=recall.max_context_tokens,
-            place=recall.context_place,
-        ),
-        clause_hits=recall.clause_hits,
-        document_tokens=settings.knowledge.context_tokens,
-    )
 
 
 # --- Settings → the models that compare hits with the question ------------------------------------

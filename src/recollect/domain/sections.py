@@ -128,6 +128,105 @@ class NotesSettings:
     rules: dict[str, NotesRuleSettings] = setting({}, "tool → the notes that its results go to")
 
 
+# The weight of recency when only its decay is set.
+USUAL_DECAY: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSettings:
+    """How recall finds and ranks records and turns."""
+
+    limit: Annotated[int, Interval(ge=1, le=1000)] = 5
+    min_score: Share = 0.3
+    candidates: Annotated[int, Interval(ge=1, le=10_000)] = setting(
+        200, "units of each search path before fusion and filtering"
+    )
+    fusion: Literal["scores", "rrf"] = setting(
+        "scores", "add the scores of the search paths, or use reciprocal ranks"
+    )
+    keyword_weight: Annotated[float, Interval(ge=0, le=10)] = setting(1.0, "weight of words")
+    vector_weight: Annotated[float, Interval(ge=0, le=10)] | None = setting(
+        None, "weight of vectors; empty = as calibrated for the model"
+    )
+    recent: Annotated[int, Interval(ge=0, le=1000)] = setting(
+        5, "number of latest records and turns that are always considered"
+    )
+    recent_days: Days = 14
+    recent_weight: Share = setting(0.0, "weight of the recent path; 0 = off")
+    patience: Annotated[float, Gt(0)] = setting(
+        5.0,
+        "seconds after which a slow search path is left out",
+    )
+    gap: Share = setting(0.4, "hits below this share of the best one's score are left out")
+    read_hits: Annotated[int, Interval(ge=0, le=50)] = setting(
+        6,
+        "best hits that a local model reads together with the question; 0 = none",
+    )
+    duplicates: Share = setting(
+        0.85,
+        "share of common words from which equal hits count as one; 0 or 1 = never",
+    )
+    intent: Literal[
+        "auto", "new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"
+    ] = setting("auto", "intent of every question; auto = judge each")
+    neighbour_weight: Share = setting(0.2, "weight of the neighbouring turns of a turn")
+    session_weight: Share = setting(0.6, "weight of the best turn of the same session for a turn")
+    day_weight: Share = setting(0.3, "weight of the best record of the same day for a record")
+    answer_weight: Share = setting(
+        0.4, "weight of a matching question for the turn that follows it"
+    )
+    speaker_boost: Share = setting(0.4, "boost of a turn whose speaker the question names")
+    assistant_discount: Share = setting(0.25, "discount of the assistant's turns")
+    terse_discount: Share = setting(0.25, "discount of a turn that says almost nothing")
+    outdated_discount: Share = setting(0.5, "discount of a turn that a record supersedes")
+    answer_kind_boost: Share = setting(
+        0.1,
+        "boost of a text with the time or number that a question asks for",
+    )
+    entity_weight: Share = setting(
+        0.1, "weight of naming the same entities as the best hits; 0 = no hop"
+    )
+    time_boost: Share = setting(0.3, "boost of what is from the time that a question names")
+    relevance_weight: Annotated[float, Interval(gt=0, le=10)] = setting(
+        1.0, "α: weight of relevance"
+    )
+    decay_weight: Share | None = setting(
+        None,
+        f"β: weight of recency; empty = {USUAL_DECAY} where decay_lambda is set, else 0",
+    )
+    decay_lambda: Annotated[float, Ge(0)] = setting(0.01, "λ: decay of recency per day; 0 = none")
+    source_weight: Share = setting(0.0, "γ: weight of the source")
+    source_boosts: dict[str, Share] = setting({}, "source → boost")
+    kind_boosts: dict[Kind, Annotated[float, Interval(ge=0.8, le=1.25)]] = setting(
+        {Kind.PROCEDURAL: 1.04, Kind.SEMANTIC: 1.02},
+        "kind → factor",
+    )
+    confidence_boost: Share = setting(0.05, "discount of a record with no confidence")
+    use_boost: Annotated[float, Interval(ge=0, le=0.25)] = setting(
+        0.1,
+        "boost or discount of records that helped, were rejected, or entered prompts",
+    )
+    prefetch_limit: Annotated[int, Interval(ge=1, le=1000)] = setting(
+        5, "maximum number of hits for a message in a prompt"
+    )
+    clause_hits: Annotated[int, Interval(ge=0, le=100)] = setting(
+        3, "how many more hits the clauses of a message may add to its prompt"
+    )
+    max_context_tokens: Annotated[int, Ge(1)] = 1_500
+    context_form: Literal["structured", "flat"] = setting(
+        "structured", "<memory> with sections, or the flat <memory-context>"
+    )
+    context_place: Literal["system", "last_user"] = setting(
+        "system", "the message that the block goes into"
+    )
+    cache_seconds: Annotated[float, Interval(ge=0, le=MOST_DAYS)] = setting(
+        300, "how long results are cached while nothing is written; 0 = off"
+    )
+    cache_size: Annotated[int, Ge(0)] = setting(1_000, "number of cached results")
+    index_memory_mb: Annotated[int, Ge(1)] = setting(256, "memory for packed keyword indexes")
+    vector_memory_mb: Annotated[int, Ge(1)] = setting(512, "memory for packed vectors")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSettings:
     """The profile of a user, which stands in every prompt."""

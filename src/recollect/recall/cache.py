@@ -39,14 +39,6 @@ _MAX_CACHED_CHARS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CacheOptions:
-    """The lifetime and the number of cached answers; 0 disables the cache."""
-
-    seconds: float = 300
-    size: int = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
     recalled: Recalled
     until: datetime
@@ -74,15 +66,15 @@ class CachedRecaller:
         services: RecallServices,
         embedding: EmbeddingService,
         clock: Clock,
-        options: CacheOptions,
         intents: IntentModel | None = None,
     ) -> None:
         self._services = services
         self._embedding = embedding
         self._clock = clock
         self._intents = intents
-        self._lifetime = timedelta(seconds=options.seconds)
-        self._size = options.size if options.seconds else 0
+        settings = services.settings
+        self._lifetime = timedelta(seconds=settings.cache_seconds)
+        self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
@@ -102,10 +94,10 @@ class CachedRecaller:
     ) -> Recalled:
         """Return the best hits that score at least `min_score`; there may be none."""
         began = perf_counter()
-        services, options = self._services, self._services.options
+        services, settings = self._services, self._services.settings
         text = checked_text(text, "query", MAX_QUERY)
-        limit = options.limit if limit is None else checked_limit(limit, MAX_LIMIT)
-        min_score = options.min_score if min_score is None else checked_share(min_score)
+        limit = settings.limit if limit is None else checked_limit(limit, MAX_LIMIT)
+        min_score = settings.min_score if min_score is None else checked_share(min_score)
         asked_at = None if asked_at is None else aware(asked_at, "asked_at")
         # An answer found without a model is valid only while there is none.
         absence = self._embedding.absence
@@ -143,7 +135,7 @@ class CachedRecaller:
 
     async def load(self, scopes: tuple[Scope, ...]) -> None:
         """Load the models and the index of some scopes, so that the first question finds them."""
-        min_score = self._services.options.min_score
+        min_score = self._services.settings.min_score
         asked = Question(
             text=_ANY_QUESTION, scopes=scopes, limit=1, min_score=min_score, now=self._clock.now()
         )
@@ -168,8 +160,9 @@ class CachedRecaller:
 
     async def _intent(self, text: str) -> Judged | None:
         """Return the intent that is set or that a model tells; None = as rules judge."""
-        if self._services.options.intent is not None:
-            return Judged(intent=self._services.options.intent, reason="set")
+        intent = self._services.settings.intent
+        if intent != "auto":
+            return Judged(intent=intent, reason="set")
         return None if self._intents is None else await self._intents.judge(text)
 
     def _cached(

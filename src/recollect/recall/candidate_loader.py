@@ -11,6 +11,7 @@ from recollect.domain.archive import Archive
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Boost, Item, Standing
 from recollect.domain.page import Cursor
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.errors import StorageError
@@ -18,7 +19,7 @@ from recollect.language.extraction.acts import wants_reply
 from recollect.ports.store import Store
 from recollect.recall.candidates import Candidate
 from recollect.recall.question import Question
-from recollect.recall.scoring import CandidateScoring, ScoringOptions
+from recollect.recall.scoring import CandidateScoring
 
 if TYPE_CHECKING:
     from recollect.backends.sql.archives import SqlArchives
@@ -65,13 +66,13 @@ class CandidateLoader:
         archives: SqlArchives,
         archive_text: ArchiveText,
         question: Question,
-        options: ScoringOptions,
+        recall: RecallSettings,
     ) -> None:
         self._store = store
         self._archives = archives
         self._archive_text = archive_text
         self._question = question
-        self.scoring = CandidateScoring(question.lean, options, question.now)
+        self.scoring = CandidateScoring(question.lean, recall, question.now)
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
         self._items: dict[str, Item] = {}

@@ -13,23 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from recollect.domain.embedding import MemoryCalibration
+from recollect.domain.sections import RecallSettings
 from recollect.domain.times import to_micros
 from recollect.domain.unit import TURN, UNIT_OWNERS, Trait
 from recollect.language.units import script_of, signed
 from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates, gather
-from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
+from recollect.recall.neighbourhood import from_neighbours
 from recollect.recall.paths import Found, PathName, closeness, listed
 from recollect.recall.question import Question
-
-Fusion = Literal["scores", "rrf"]
 
 _STEEPNESS: Final = 1.3
 _TURN: Final = UNIT_OWNERS.index(TURN)
@@ -44,44 +42,17 @@ _FEW_TERMS: Final = 3
 _DAY_MICROS: Final = 86_400_000_000
 # Anything older gets no bonus for freshness.
 _FRESH_DAYS: Final = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """The weights of each kind of evidence; all are settings, with measured defaults."""
-
-    keyword: float = 1.0
-    vector: float = 0.7
-    recent: float = 0.0
-    # The weight of sharing names with the best hits.
-    entity: float = 0.1
-    # The factor for candidates from the time that the question names,
-    time: float = 0.3
-    # and their score when the question is about nothing but a time.
-    only_time: float = 0.4
-    surroundings: NeighbourhoodOptions = field(default_factory=NeighbourhoodOptions)
-    # The bonus of a turn whose speaker the question names,
-    speaker: float = 0.4
-    # the penalty of a turn by the assistant, since it repeats what it was told (a bonus when the
-    # question asks for what it said),
-    assistant: float = 0.25
-    # the penalty of a turn that says next to nothing,
-    terse: float = 0.25
-    # and the penalty of a question, a request or a tool output.
-    chatter: float = 0.4
-    # Whether scores or ranks are added.
-    fusion: Fusion = "scores"
-    # The penalty of a turn that a record has superseded.
-    outdated: float = 0.5
-    # The bonus of a text with a time or a number when the question asks for one.
-    answering: float = 0.1
-    confidence: MemoryCalibration = field(default_factory=MemoryCalibration)
+# The score of what is from the time that a question about nothing else names.
+_ONLY_TIME_SCORE: Final = 0.4
+# The discount of a question, a request or a tool output.
+_CHATTER_DISCOUNT: Final = 0.4
 
 
 def fuse(
     question: Question,
     found: Sequence[Found],
-    weights: Weights,
+    recall: RecallSettings,
+    model: MemoryCalibration,
     superseded: Mapping[str, str] = MappingProxyType({}),
 ) -> Candidates:
     """Combine the paths into one ranking, best first; among equals, the oldest first.
@@ -91,30 +62,29 @@ def fuse(
     candidates = gather(found)
     if not len(candidates):
         return candidates
-    words = weights.keyword * _shared_words(question, candidates, found, weights.confidence)
-    evidence = words + _other_evidence(candidates, found, weights, question)
-    around = from_neighbours(candidates, evidence, words, weights.surroundings)
-    factors = _factors(question, candidates, weights) * _freshness(question, candidates)
+    words = recall.keyword_weight * _shared_words(question, candidates, found, model)
+    evidence = words + _other_evidence(candidates, found, recall, model, question)
+    around = from_neighbours(candidates, evidence, words, recall)
+    factors = _factors(question, candidates, recall) * _freshness(question, candidates)
     total = (evidence + around) * factors
     near = np.zeros(len(candidates))
     for timed in (answer for answer in found if answer.spans):
         near = closeness(candidates.column("observed_at"), timed.spans)
         # The more of the question is about a time, the more a matching time is an answer.
-        total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
+        total = total * (1 + recall.time_boost * near) + timed.trust * _ONLY_TIME_SCORE * near
     before, after = _successions(candidates, superseded)
     holding = np.ones(len(candidates))
-    holding[before] = 1 - weights.outdated
-    recent = _recency_share(question, weights)
-    model = weights.confidence
+    holding[before] = 1 - recall.outdated_discount
+    recent = _recency_share(question, recall)
     overall = confidence(candidates, found, recent, model, only_asks=question.only_asks)
     # A candidate from the time asked for needs no words of the question.
     own = np.maximum(own_confidence(candidates, found, recent, model), near)
     own = _hand_on(own, before, after)
     scores = overall * own * calibrated(_hand_on(total, before, after) * holding)
     scores = _below_statements(scores, candidates)
-    if weights.fusion == "rrf":
-        ranked = _rank_scores(question, candidates, found, weights)
-        ranked *= factors * (1 + weights.time * near)
+    if recall.fusion == "rrf":
+        ranked = _rank_scores(question, candidates, found, recall, model)
+        ranked *= factors * (1 + recall.time_boost * near)
         ranked = _hand_on(ranked, before, after)
         order = np.lexsort((candidates.owners, -scores, -ranked * holding, scores == 0))
         scores = np.sort(scores)[::-1]
@@ -197,7 +167,11 @@ def calibrated(evidence: Scores) -> Scores:
 
 
 def _other_evidence(
-    candidates: Candidates, found: Sequence[Found], weights: Weights, question: Question
+    candidates: Candidates,
+    found: Sequence[Found],
+    recall: RecallSettings,
+    model: MemoryCalibration,
+    question: Question,
 ) -> Scores:
     """Return the evidence of all paths but the keyword path."""
     trust = {answer.path: answer.trust for answer in found}
@@ -205,55 +179,63 @@ def _other_evidence(
     # If there are more units, those not returned are at most as near as the last one returned.
     horizon = 0.0 if vector is None else vector.horizon
     nearness = candidates.by_path("vector", otherwise=horizon)
-    evidence = weights.vector * trust.get("vector", 0.0) * nearness
+    evidence = _vector_weight(recall, model) * trust.get("vector", 0.0) * nearness
     if "entity" in candidates.found:
-        evidence = evidence + weights.entity * candidates.by_path("entity")
-    recent = max(weights.recent, question.lean.recent * _recency_share(question, weights))
+        evidence = evidence + recall.entity_weight * candidates.by_path("entity")
+    recent = max(recall.recent_weight, question.lean.recent * _recency_share(question, recall))
     if recent:
         evidence = evidence + recent * candidates.by_path("recent")
     return evidence
 
 
-def _recency_share(question: Question, weights: Weights) -> float:
+def _vector_weight(recall: RecallSettings, model: MemoryCalibration) -> float:
+    return model.vector_weight if recall.vector_weight is None else recall.vector_weight
+
+
+def _recency_share(question: Question, recall: RecallSettings) -> float:
     """Return how much a message is about the most recent events, from 0 to 1.
 
     The more a message says itself, the less it needs recent events to be understood.
     """
-    if not weights.recent and not question.lean.recent:
+    if not recall.recent_weight and not question.lean.recent:
         return 0.0
     return min(1.0, _FEW_TERMS / max(len(question.terms), 1))
 
 
 def _rank_scores(
-    question: Question, candidates: Candidates, found: Sequence[Found], weights: Weights
+    question: Question,
+    candidates: Candidates,
+    found: Sequence[Found],
+    recall: RecallSettings,
+    model: MemoryCalibration,
 ) -> Scores:
     trust = {answer.path: answer.trust for answer in found}
     counting: dict[PathName, float] = {
-        "keyword": weights.keyword,
-        "vector": weights.vector * trust.get("vector", 0.0),
-        "entity": weights.entity,
-        "recent": max(weights.recent, question.lean.recent),
+        "keyword": recall.keyword_weight,
+        "vector": _vector_weight(recall, model) * trust.get("vector", 0.0),
+        "entity": recall.entity_weight,
+        "recent": max(recall.recent_weight, question.lean.recent),
     }
     return reciprocal_ranks(candidates, counting)
 
 
-def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:
+def _factors(question: Question, candidates: Candidates, recall: RecallSettings) -> Scores:
     """Return the factor of each candidate for its speaker, its length and what it contains."""
     factors = np.ones(len(candidates))
-    answers = 1 + weights.answering * _answer_shares(question, candidates)
+    answers = 1 + recall.answer_kind_boost * _answer_shares(question, candidates)
     is_turn = candidates.column("kind") == _TURN
     if not is_turn.any():
         return factors * answers
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
-    factors += weights.speaker * np.isin(candidates.column("speaker"), named)
+    factors += recall.speaker_boost * np.isin(candidates.column("speaker"), named)
     by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
     sign = 1 if question.is_about_answers else -1
-    factors += sign * weights.assistant * by_assistant
+    factors += sign * recall.assistant_discount * by_assistant
     fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN_TERMS)
-    terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
+    terseness = recall.terse_discount * (1 - np.minimum(fullness, 1.0))
     # Questions, requests and tool outputs seldom contain the answer.
     is_chatter = (candidates.column("traits") & _CHATTER) > 0
-    factors *= 1 - weights.chatter * is_chatter
+    factors *= 1 - _CHATTER_DISCOUNT * is_chatter
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 
 

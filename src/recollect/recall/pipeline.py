@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
 from recollect.domain.meter import Meter
 from recollect.domain.record import SESSION_EPISODE, Kind, Record
 from recollect.domain.relation import Link
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
@@ -32,12 +34,11 @@ from recollect.recall.candidate_loader import ArchiveText, CandidateLoader, Scor
 from recollect.recall.candidates import gather
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.fuse import Weights, fuse
-from recollect.recall.intent import Intent
+from recollect.recall.fuse import fuse
 from recollect.recall.listing import with_links
 from recollect.recall.paths import Found, Path, search_entities
 from recollect.recall.question import Question
-from recollect.recall.scoring import ScoringOptions
+from recollect.recall.scoring import largest_factor
 from recollect.recall.superseded import (
     Succession,
     below_successors,
@@ -72,24 +73,6 @@ _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallOptions:
-    """The defaults of a recall."""
-
-    limit: int
-    min_score: float
-    candidates: int
-    weights: Weights
-    scoring: ScoringOptions
-    # Hits that score less than this share of the best one are left out; 0 keeps them.
-    gap: float
-    # Seconds after which a path that has not answered is left out.
-    patience: float
-    # The share of words that a duplicate has in common with a better hit; 0 and 1 turn it off.
-    duplicates: float = 0.0
-    intent: Intent | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecallServices:
     """What every recall in a store uses."""
 
@@ -98,7 +81,8 @@ class RecallServices:
     archives: SqlArchives
     archive_text: ArchiveText
     paths: Sequence[Path]
-    options: RecallOptions
+    settings: RecallSettings
+    model: MemoryCalibration
     meter: Meter
     fresh_links: FreshLinks
     facets: FacetCandidates
@@ -111,7 +95,7 @@ class Recall:
 
     def __init__(self, services: RecallServices, question: Question) -> None:
         self._services = services
-        self._options = services.options
+        self._settings = services.settings
         self._store = services.store
         self._question = question
         self._loader = CandidateLoader(
@@ -119,7 +103,7 @@ class Recall:
             services.archives,
             services.archive_text,
             question,
-            services.options.scoring,
+            services.settings,
         )
         self._found: Sequence[Found] = ()
         self._ranked = gather(())
@@ -132,7 +116,7 @@ class Recall:
     async def run(self) -> Recalled:
         """Search the index; search inside the filter only when it removes too much."""
         question = self._question
-        wanted = max(self._options.candidates, 2 * question.limit)
+        wanted = max(self._settings.candidates, 2 * question.limit)
         await self._rank(await self._search_paths(wanted, within=None))
         if (linked := await self._follow_names(wanted)) is not None:
             await self._rank([*self._found, linked])
@@ -184,7 +168,7 @@ class Recall:
                 results[path] = await self._search_path(path, limit, within)
         if waiting:
             try:
-                patience = seconds_left(self._options.patience)
+                patience = seconds_left(self._settings.patience)
                 _, late = await asyncio.wait(waiting.values(), timeout=patience)
             finally:
                 if (snapshot := current_snapshot()) is not None:
@@ -215,7 +199,7 @@ class Recall:
 
     async def _follow_names(self, limit: int) -> Found | None:
         """Return what the names in the best hits lead to."""
-        if not self._options.weights.entity:
+        if not self._settings.entity_weight:
             return None
         best = self._kept[:_SEED_HITS]
         items = await self._loader.items(best)
@@ -251,7 +235,7 @@ class Recall:
     ) -> None:
         """Fuse what the paths found and choose the hits."""
         self._found = found
-        self._ranked = fuse(self._question, found, self._options.weights, superseded)
+        self._ranked = fuse(self._question, found, self._settings, self._services.model, superseded)
         await self._choose(self._question.limit)
 
     async def _choose(self, limit: int) -> None:
@@ -281,7 +265,7 @@ class Recall:
     async def _score(self, min_score: float, limit: int) -> tuple[list[ScoredCandidate], int, int]:
         """Return the best candidates, how many were scored, and how many could be good enough."""
         ranked = self._ranked
-        most = self._options.scoring.most(self._question.lean)
+        most = largest_factor(self._question.lean, self._settings)
         is_good = (ranked.scores > 0) & (ranked.scores * most >= min_score)
         good = int(np.count_nonzero(is_good))
         scored: list[ScoredCandidate] = []
@@ -323,7 +307,7 @@ class Recall:
         """Return the hits to show, and the near misses with the reason they are not shown."""
         scored = below_successors(scored)
         min_score = self._question.min_score
-        floor = scored[0].score * self._options.gap if scored else 0.0
+        floor = scored[0].score * self._settings.gap if scored else 0.0
         kept = [hit for hit in scored[:limit] if hit.score >= max(min_score, floor)]
         left_out: list[NearMiss] = []
         for hit in scored[len(kept) : len(kept) + _MAX_NEAR_MISSES]:
@@ -386,13 +370,13 @@ class Recall:
             once = [hit for hit in kept if hit.owner_id not in twice]
             present = [items[hit.owner_id] for hit in once if hit.owner_id in items]
             repeats: dict[str, str] = {}
-            if 0 < self._options.duplicates < 1:
+            if 0 < self._settings.duplicates < 1:
                 comparable = [item for item in present if isinstance(item, Record | Turn)]
                 superseded = {hit.owner_id for hit in once if hit.candidate.superseded_by}
                 tells_more = partial(_tells_more, self._question, self._answers, superseded)
                 told = accounts(comparable, self._loader.replies, tells_more)
                 others = [item for item in comparable if item.id not in told]
-                repeats = DuplicateDetector(self._options.duplicates).repeats(others)
+                repeats = DuplicateDetector(self._settings.duplicates).repeats(others)
                 repeats |= {hit: repeats.get(shown, shown) for hit, shown in told.items()}
             is_all = len(self._kept) < reach or reach >= _MAX_REACH_FACTOR * limit
             if is_all or len(present) - len(repeats) >= limit:

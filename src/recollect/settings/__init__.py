@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from pydantic import (
     Field,
     ModelWrapValidatorHandler,
+    PrivateAttr,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -21,6 +23,7 @@ from recollect.domain.archive import contents_beside
 from recollect.domain.files import data_folder
 from recollect.domain.model_tier import TierNames
 from recollect.domain.sections import (
+    USUAL_DECAY,
     ArchiveSettings,
     BufferSettings,
     CompressionSettings,
@@ -28,6 +31,7 @@ from recollect.domain.sections import (
     LifecycleSettings,
     NotesSettings,
     ProfileSettings,
+    RecallSettings,
     RetentionRuleSettings,
     SessionSettings,
 )
@@ -46,7 +50,6 @@ from recollect.settings.sections import (
     Backend,
     EmbeddingSettings,
     Place,
-    RecallSettings,
     RerankSettings,
     ScopeSettings,
     Section,
@@ -107,6 +110,9 @@ class Settings(Section):
     retention: tuple[RetentionRuleSettings, ...] = Field(
         default=(), description="rules that are applied when memory is swept"
     )
+
+    # Whether `recall.decay_lambda` is set, which gives recency its usual weight.
+    _sets_decay: bool = PrivateAttr(default=False)
 
     @property
     def database(self) -> Path:
@@ -260,6 +266,14 @@ class Settings(Section):
         """Return the rerank section for the effective model, wherever it is named."""
         return reached(self.rerank, self.tiers.rerank, self.models)
 
+    @property
+    def effective_recall(self) -> RecallSettings:
+        """Return the recall section with the weight of recency that is in effect."""
+        if self.recall.decay_weight is not None:
+            return self.recall
+        has_decay = self._sets_decay and self.recall.decay_lambda > 0
+        return replace(self.recall, decay_weight=USUAL_DECAY if has_decay else 0.0)
+
     def agent(self, name: str | None) -> AgentSettings:
         """Return the settings of an agent; the defaults if it is not declared."""
         return self.agents.get(name or "", AgentSettings())
@@ -321,7 +335,7 @@ class Settings(Section):
         cls, tree: Any, checked: ModelWrapValidatorHandler[Settings], info: ValidationInfo
     ) -> Settings:
         try:
-            return checked(tree)
+            settings = checked(tree)
         except ValidationError as problems:
             variables = cast("Mapping[tuple[str, ...], str]", info.context or {})
             message = "; ".join(_describe(problem, variables) for problem in problems.errors())
@@ -329,6 +343,15 @@ class Settings(Section):
                 f"Settings cannot be used: {message}",
                 hint=f"`recollect where` shows the settings file; variables begin with {PREFIX}.",
             ) from None
+        if isinstance(tree, Mapping):
+            settings._sets_decay = _sets_decay(cast("Mapping[str, object]", tree).get("recall"))
+        return settings
+
+
+def _sets_decay(recall: object) -> bool:
+    if isinstance(recall, RecallSettings):
+        return recall.decay_lambda != RecallSettings().decay_lambda
+    return isinstance(recall, Mapping) and "decay_lambda" in recall
 
 
 def _describe(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:

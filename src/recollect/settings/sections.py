@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeGuard, cast, get_type_hints
+from typing import Annotated, Any, Literal, TypeGuard, cast, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -19,8 +19,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from recollect.domain.record import Kind
-from recollect.domain.sections import MOST_DAYS, Days, Share
+from recollect.domain.sections import Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
@@ -212,141 +211,6 @@ class StorageSettings(Section):
     )
 
     _without_local_url = model_validator(mode="before")(without_local_url)
-
-
-# The weight of recency when only its decay is set.
-_USUAL_DECAY: Final = 0.2
-
-
-class RecallSettings(Section):
-    """How recall finds and ranks records and turns."""
-
-    limit: Annotated[int, Field(ge=1, le=1000)] = 5
-    min_score: Share = 0.3
-    candidates: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=200, description="units of each search path before fusion and filtering"
-    )
-    fusion: Literal["scores", "rrf"] = Field(
-        default="scores", description="add the scores of the search paths, or use reciprocal ranks"
-    )
-    keyword_weight: Annotated[float, Field(ge=0, le=10)] = Field(
-        default=1.0, description="weight of words"
-    )
-    vector_weight: Annotated[float, Field(ge=0, le=10)] | None = Field(
-        default=None, description="weight of vectors; empty = as calibrated for the model"
-    )
-    recent: Annotated[int, Field(ge=0, le=1000)] = Field(
-        default=5, description="number of latest records and turns that are always considered"
-    )
-    recent_days: Days = 14
-    recent_weight: Share = Field(default=0.0, description="weight of the recent path; 0 = off")
-    patience: Annotated[float, Field(gt=0)] = Field(
-        default=5.0,
-        description="seconds after which a slow search path is left out",
-    )
-    gap: Share = Field(
-        default=0.4, description="hits below this share of the best one's score are left out"
-    )
-    read_hits: Annotated[int, Field(ge=0, le=50)] = Field(
-        default=6,
-        description="best hits that a local model reads together with the question; 0 = none",
-    )
-    duplicates: Share = Field(
-        default=0.85,
-        description="share of common words from which equal hits count as one; 0 or 1 = never",
-    )
-    intent: Literal[
-        "auto", "new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"
-    ] = Field(default="auto", description="intent of every question; auto = judge each")
-    neighbour_weight: Share = Field(
-        default=0.2, description="weight of the neighbouring turns of a turn"
-    )
-    session_weight: Share = Field(
-        default=0.6, description="weight of the best turn of the same session for a turn"
-    )
-    day_weight: Share = Field(
-        default=0.3, description="weight of the best record of the same day for a record"
-    )
-    answer_weight: Share = Field(
-        default=0.4, description="weight of a matching question for the turn that follows it"
-    )
-    speaker_boost: Share = Field(
-        default=0.4, description="boost of a turn whose speaker the question names"
-    )
-    assistant_discount: Share = Field(default=0.25, description="discount of the assistant's turns")
-    terse_discount: Share = Field(
-        default=0.25, description="discount of a turn that says almost nothing"
-    )
-    outdated_discount: Share = Field(
-        default=0.5, description="discount of a turn that a record supersedes"
-    )
-    answer_kind_boost: Share = Field(
-        default=0.1,
-        description="boost of a text with the time or number that a question asks for",
-    )
-    entity_weight: Share = Field(
-        default=0.1, description="weight of naming the same entities as the best hits; 0 = no hop"
-    )
-    time_boost: Share = Field(
-        default=0.3, description="boost of what is from the time that a question names"
-    )
-    relevance_weight: Annotated[float, Field(gt=0, le=10)] = Field(
-        default=1.0, description="α: weight of relevance"
-    )
-    decay_weight: Share | None = Field(
-        default=None,
-        description=f"β: weight of recency; empty = {_USUAL_DECAY} where decay_lambda is set, else "
-        "0",
-    )
-    decay_lambda: Annotated[float, Field(ge=0)] = Field(
-        default=0.01, description="λ: decay of recency per day; 0 = none"
-    )
-    source_weight: Share = Field(default=0.0, description="γ: weight of the source")
-    source_boosts: dict[str, Share] = Field(default_factory=dict, description="source → boost")
-    kind_boosts: dict[Kind, Annotated[float, Field(ge=0.8, le=1.25)]] = Field(
-        default_factory=lambda: {Kind.PROCEDURAL: 1.04, Kind.SEMANTIC: 1.02},
-        description="kind → factor",
-    )
-    confidence_boost: Share = Field(
-        default=0.05, description="discount of a record with no confidence"
-    )
-    use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
-        default=0.1,
-        description="boost or discount of records that helped, were rejected, or entered prompts",
-    )
-    prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=5, description="maximum number of hits for a message in a prompt"
-    )
-    clause_hits: Annotated[int, Field(ge=0, le=100)] = Field(
-        default=3, description="how many more hits the clauses of a message may add to its prompt"
-    )
-    max_context_tokens: Annotated[int, Field(ge=1)] = 1_500
-    context_form: Literal["structured", "flat"] = Field(
-        default="structured", description="<memory> with sections, or the flat <memory-context>"
-    )
-    context_place: Literal["system", "last_user"] = Field(
-        default="system", description="the message that the block goes into"
-    )
-    cache_seconds: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
-        default=300, description="how long results are cached while nothing is written; 0 = off"
-    )
-    cache_size: Annotated[int, Field(ge=0)] = Field(
-        default=1_000, description="number of cached results"
-    )
-    index_memory_mb: Annotated[int, Field(ge=1)] = Field(
-        default=256, description="memory for packed keyword indexes"
-    )
-    vector_memory_mb: Annotated[int, Field(ge=1)] = Field(
-        default=512, description="memory for packed vectors"
-    )
-
-    @property
-    def decay(self) -> float:
-        """Return the weight of recency: as it is set, or because its decay is set."""
-        if self.decay_weight is not None:
-            return self.decay_weight
-        is_wanted = "decay_lambda" in self.model_fields_set and self.decay_lambda > 0
-        return _USUAL_DECAY if is_wanted else 0.0
 
 
 class EmbeddingSettings(Section):

@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.hit import Standing
 from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.recall.answering import Answers
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.fuse import Weights, fuse
+from recollect.recall.fuse import fuse
 from tests.unit.recall.found import found, question, row
 
 _FIRST = datetime(2026, 3, 1, tzinfo=UTC)
@@ -19,7 +21,8 @@ _FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 
 def _hits(*scores: float) -> list[ScoredCandidate]:
     """Hits a, b, c …, each a day newer than the one before."""
-    (candidate,) = fuse(question(), [found("keyword", [(row(1), 0.5)])], Weights(), {})
+    paths = [found("keyword", [(row(1), 0.5)])]
+    (candidate,) = fuse(question(), paths, RecallSettings(), MemoryCalibration())
     return [
         ScoredCandidate(
             candidate._replace(owner_id="abc"[place]),

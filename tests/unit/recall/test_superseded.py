@@ -6,26 +6,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.fields import new_record
 from recollect.domain.hit import Standing
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.fuse import Weights, fuse
-from recollect.recall.neighbourhood import NeighbourhoodOptions
+from recollect.recall.fuse import fuse
 from recollect.recall.question import is_about_past
 from recollect.recall.superseded import below_successors, outlived
 from tests.unit.recall.found import NOW, found, question, row
 
-_ALONE = NeighbourhoodOptions(neighbour=0, session=0, day=0, answer=0)
-_PLAIN = Weights(surroundings=_ALONE, terse=0)
+_ALONE = RecallSettings(neighbour_weight=0, session_weight=0, day_weight=0, answer_weight=0)
+_PLAIN = replace(_ALONE, terse_discount=0)
+_MODEL = MemoryCalibration()
 _SCOPE = Scope(user="ann")
 _OLD, _OTHER, _NOW_SO = row(1), row(2), row(3, kind="record")
 
 
 def _ranked(weights=_PLAIN, superseded=None, words=((_OLD, 0.8), (_OTHER, 0.6), (_NOW_SO, 0.1))):
     paths = [found("keyword", list(words))]
-    return list(fuse(question(), paths, weights, superseded or {}))
+    return list(fuse(question(), paths, weights, _MODEL, superseded or {}))
 
 
 @pytest.mark.parametrize("fusion", ["scores", "rrf"])
@@ -44,7 +46,7 @@ def test_the_discount_is_part_of_the_factor():
     assert turn.explanation((), (), ()).factor == pytest.approx(0.5)
     (gone,) = [
         it
-        for it in _ranked(replace(_PLAIN, outdated=1.0), {"turn_1": "record_3"})
+        for it in _ranked(replace(_PLAIN, outdated_discount=1.0), {"turn_1": "record_3"})
         if it.superseded_by
     ]
     assert gone.score == 0
@@ -73,7 +75,7 @@ def test_nothing_outranks_what_replaced_it(words, discount, fusion, data):
     rows = [row(at + 1) for at in range(len(words) - 1)] + [row(len(words), kind="record")]
     record = f"record_{len(words)}"
     old = data.draw(st.sets(st.integers(1, len(words) - 1)))
-    weights = replace(_PLAIN, outdated=discount, fusion=fusion)
+    weights = replace(_PLAIN, outdated_discount=discount, fusion=fusion)
     superseded = {f"turn_{it}": record for it in old}
     ranked = _ranked(weights, superseded, list(zip(rows, words, strict=True)))
     score = next(it.score for it in ranked if it.owner_id == record)

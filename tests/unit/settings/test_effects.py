@@ -185,7 +185,7 @@ def test_usual_settings_are_all_in_effect():
 async def test_a_variable_of_the_seed_alone_switches_decay_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    assert Settings.load().recall.decay == 0
+    assert Settings.load().effective_recall.decay_weight == 0
     monkeypatch.setenv("MEMORY_DECAY_LAMBDA", "0.5")
     settings = Settings.load({"data_dir": tmp_path})
     async with Memory.open(settings) as memory:
