@@ -11,7 +11,7 @@ export function KindDetails({ record }: { record: Record }) {
   const { t } = useTranslation();
   const format = useFormat();
   if (record.kind === "procedural") {
-    const { trigger = "", steps = [], success_rate, usage_count = 0 } = record;
+    const { trigger, steps, success_rate, usage_count } = record;
     return (
       <div className="mt-3 space-y-2">
         {trigger !== "" && (
@@ -37,7 +37,7 @@ export function KindDetails({ record }: { record: Record }) {
     );
   }
   if (record.kind === "episodic") {
-    const { outcome = "", participants = [] } = record;
+    const { outcome, participants } = record;
     return (
       <dl className="text-muted mt-3 space-y-1">
         {outcome !== "" && (

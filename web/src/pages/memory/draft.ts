@@ -45,8 +45,8 @@ export function draftOf(record: Record): Draft {
     facet: record.facet || UNKNOWN,
     about: record.about || UNKNOWN,
     tags: record.tags.slice(0, MOST_TAGS_SHOWN).join(", "),
-    steps: record.kind === "procedural" ? (record.steps ?? []).join("\n") : "",
-    outcome: record.kind === "episodic" ? (record.outcome ?? "") : "",
+    steps: record.kind === "procedural" ? record.steps.join("\n") : "",
+    outcome: record.kind === "episodic" ? record.outcome : "",
     confidence: String(Math.round(record.confidence * 100)),
     reason: "",
   };
