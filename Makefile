@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test coverage test-databases adapters adapter-environments lint format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help setup serve test test-files test-servers coverage test-databases adapters adapter-environments lint format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
@@ -15,34 +15,44 @@ setup: ## make .venv match requirements.lock (instant when it does)
 
 serve: ## start the server and the console on 127.0.0.1:7077
 	@sh tools/setup.sh serve
-	@$(BIN)/python tools/build_console.py
+	@$(BIN)/python tools/console.py build
 	@$(BIN)/recollect serve
 
 test: lint adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
-	@sh tools/run_tests.sh --ignore tests/console
-	@sh tools/run_tests.sh tests/console
-	@sh tools/run_tests.sh --database postgresql $(ON_SERVERS)
-	@sh tools/run_tests.sh --database mysql $(ON_SERVERS)
+	@$(MAKE) --no-print-directory -j 2 test-files test-servers
+
+# Two at a time: a test of either often waits, for a server, a browser or another process.
+test-files:
+	@sh tools/run_tests.sh 2 --ignore tests/console
+
+test-servers:
+	@mkdir -p reports
+	@{ $(BIN)/python tools/console.py test && \
+	   sh tools/run_tests.sh 1 tests/console && \
+	   sh tools/run_tests.sh 1 --database postgresql $(ON_SERVERS) && \
+	   sh tools/run_tests.sh 1 --database mysql $(ON_SERVERS); } >reports/test-servers.log 2>&1; \
+	  status=$$?; cat reports/test-servers.log; exit $$status
 
 coverage: setup ## which lines of the package the tests reach
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --ignore tests/console
 
 test-databases: adapter-environments console system-packages ## every test that stores something on PostgreSQL and MariaDB, contracts on a journal
-	@sh tools/run_tests.sh --database json tests/contract
-	@sh tools/run_tests.sh --database postgresql --ignore tests/console --ignore tests/unit
-	@sh tools/run_tests.sh --database postgresql tests/console
-	@sh tools/run_tests.sh --database mysql --ignore tests/console --ignore tests/unit
-	@sh tools/run_tests.sh --database mysql tests/console
+	@sh tools/run_tests.sh 2 --database json tests/contract
+	@sh tools/run_tests.sh 2 --database postgresql --ignore tests/console --ignore tests/unit
+	@sh tools/run_tests.sh 2 --database postgresql tests/console
+	@sh tools/run_tests.sh 2 --database mysql --ignore tests/console --ignore tests/unit
+	@sh tools/run_tests.sh 2 --database mysql tests/console
 
-lint: setup ## format check, ruff, pyright strict, import-linter, known vulnerabilities
+lint: setup ## format check, ruff, pyright strict, import-linter, eslint, known vulnerabilities
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo --no-cache
+	@$(BIN)/python tools/console.py lint
 	@$(BIN)/python tools/audit_dependencies.py
 
 console: setup ## build the console into the package, if its sources changed
-	@$(BIN)/python tools/build_console.py
+	@$(BIN)/python tools/console.py build
 
 system-packages: ## see that the browser and the database server of the tests are there
 	@sh tools/system_packages.sh

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,13 @@ from hypothesis import settings
 
 from recollect import Memory
 from recollect.assemble import memory as assembling
-from recollect.assemble.container import Wiring
 from recollect.settings import Settings
+from recollect.testing import ManualClock as TurnedClock
+from tests.built_once import build_once
 from tests.database_servers import Running, Server, server_of
 from tests.fakes import FakeJudge
 from tests.own_settings import own_settings as own_settings
+from tests.services import without_background_work
 
 # How long an example takes depends on the machine, and says nothing about the code.
 # `make test` plays the same examples each time; `make soak` searches for new ones.
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        build_once(patched)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,20 +90,6 @@ def _on_server(database_server: Server | None, monkeypatch: pytest.MonkeyPatch) 
     database_server.drop_all_but(before)
 
 
-class TurnedClock:
-    """A clock that stands still until a test turns it."""
-
-    def __init__(self) -> None:
-        self.time = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
-
-    def turn(self, **by: float) -> datetime:
-        self.time += timedelta(**by)
-        return self.time
-
-
 @pytest.fixture
 def real_model(monkeypatch: pytest.MonkeyPatch, own_settings: None) -> None:
     """Search by meaning with the real default model."""
@@ -115,7 +109,7 @@ async def judged(
 @pytest.fixture
 def nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be done in the background, however long a test takes on a busy machine."""
-    monkeypatch.setattr(Wiring, "start", lambda self: None)
+    without_background_work(monkeypatch)
 
 
 @pytest.fixture

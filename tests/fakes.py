@@ -36,6 +36,8 @@ class FakeEmbedder:
         if self.is_broken:
             raise NotAvailable("the fake model was told to fail", code="embedding_failed")
         rows = [self._vector(text) for text in texts]
+        if progress is not None:
+            progress(len(rows), len(rows))
         return np.array(rows, np.float32).reshape(len(rows), self.dimension)
 
     def notes(self) -> tuple[str, ...]:

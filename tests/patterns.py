@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -116,11 +116,14 @@ def _name(node: ast.AST) -> str:
             return ""
 
 
-def _calls() -> Iterator[tuple[str, ast.Call]]:
-    for source in _sources():
-        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
-            if _compiles(node):
-                yield f"{_module(source)}:{node.lineno}", node
+@functools.cache
+def _calls() -> Sequence[tuple[str, ast.Call]]:
+    return [
+        (f"{_module(source)}:{node.lineno}", node)
+        for source in _sources()
+        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        if _compiles(node)
+    ]
 
 
 def _compiles(node: ast.AST | None) -> bool:

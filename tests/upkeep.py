@@ -8,12 +8,13 @@ from recollect.domain.ids import new_id
 from recollect.domain.record import Record, Status
 from recollect.domain.relation import Conflict
 from recollect.language.units import record_units
+from tests.services import store_of
 
 
 async def quarantine(memory: Memory, record: Record) -> Record:
     """Hold a record back for review, as writing does with what its source does not bear out."""
     held = record.evolve(status=Status.QUARANTINED, version=record.version + 1)
-    await _store(memory).commit(
+    await store_of(memory).commit(
         ChangeSet(
             principal="test",
             scope=held.scope,
@@ -34,11 +35,7 @@ async def dispute(memory: Memory, first: Record, second: Record) -> str:
         reason="neither time nor confidence decides",
         created_at=second.created_at,
     )
-    await _store(memory).commit(
+    await store_of(memory).commit(
         ChangeSet(principal="test", scope=second.scope, conflicts=(conflict,))
     )
     return conflict.id
-
-
-def _store(memory: Memory):
-    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]

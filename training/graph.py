@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.models.onnx_file import FLOAT, INT64, UINT8, Graph
+from training.onnx_graph import FLOAT, INT64, UINT8, Graph
 
 Weights = Mapping[str, NDArray[np.float32]]
 

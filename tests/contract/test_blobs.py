@@ -1,8 +1,6 @@
 """What a `Blobs` promises, whichever store lies behind it."""
 
-import asyncio
 import shutil
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,49 +8,7 @@ import pytest
 from recollect.backends.objects import open_blobs
 from recollect.errors import StorageError
 from recollect.ports.archives import Blobs
-
-
-class BlobsContract:
-    """A back-end's test class inherits this and gives the fixture `blobs`."""
-
-    async def test_what_is_put_comes_back_byte_for_byte(self, blobs: Blobs):
-        content = bytes(range(256)) * 500
-        await blobs.put("workspace/one.zst", content)
-        assert await blobs.get("workspace/one.zst") == content
-
-    async def test_an_empty_content_is_a_content(self, blobs: Blobs):
-        await blobs.put("workspace/empty", b"")
-        assert await blobs.get("workspace/empty") == b""
-
-    async def test_a_content_of_many_parts_comes_back(self, blobs: Blobs):
-        content = b"0123456789" * 1_200_000
-        await blobs.put("workspace/large", content)
-        assert await blobs.get("workspace/large") == content
-
-    async def test_nothing_lies_under_an_unknown_key(self, blobs: Blobs):
-        assert await blobs.get("workspace/unknown") is None
-
-    async def test_a_deleted_content_is_gone_and_deleting_again_is_fine(self, blobs: Blobs):
-        await blobs.put("workspace/one", b"1")
-        await blobs.put("workspace/two", b"2")
-        await blobs.delete(["workspace/one", "workspace/never"])
-        await blobs.delete(["workspace/one"])
-        assert await blobs.get("workspace/one") is None
-        assert await blobs.get("workspace/two") == b"2"
-
-    async def test_everything_stored_is_listed_with_its_size_and_time(self, blobs: Blobs):
-        await blobs.put("a/one", b"1")
-        await blobs.put("b/two", b"22")
-        found = {blob.key: blob async for blob in blobs.stored()}
-        assert {key: blob.size for key, blob in found.items()} == {"a/one": 1, "b/two": 2}
-        age = datetime.now(UTC) - found["a/one"].stored_at
-        assert abs(age) < timedelta(minutes=5)
-
-    async def test_many_at_once_do_not_disturb_each_other(self, blobs: Blobs):
-        keys = [f"workspace/{number}" for number in range(30)]
-        await asyncio.gather(*(blobs.put(key, key.encode() * 1000) for key in keys))
-        found = await asyncio.gather(*(blobs.get(key) for key in keys))
-        assert found == [key.encode() * 1000 for key in keys]
+from recollect.testing import BlobsContract
 
 
 class TestDirectory(BlobsContract):

@@ -1,4 +1,4 @@
-"""What an `ItemStore` promises, whatever keeps it.
+"""What `SqlItems` promises, on every database.
 
 A new back-end joins with a class that inherits `ItemsContract` and a fixture `items`.
 """
@@ -15,7 +15,6 @@ from recollect.backends.sql.items import SqlItems
 from recollect.domain.ids import new_id
 from recollect.domain.item import StoredItem
 from recollect.domain.scope import Scope
-from recollect.ports.items import ItemStore
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 
@@ -41,7 +40,7 @@ def _item(clock: TurnedClock, *namespace: str, key: str = "k", **fields: Any) ->
 
 
 class ItemsContract:
-    async def test_an_item_comes_back_as_it_was_put(self, items: ItemStore, clock: TurnedClock):
+    async def test_an_item_comes_back_as_it_was_put(self, items: SqlItems, clock: TurnedClock):
         given = _item(clock, "a", "b/c%d", key="ü/k", text="绿茶", deep=[{"x": None}, 1.5])
         (stored,) = await items.write(_ANN, [given])
         (found,) = await items.find(_ANN, [given.place], now=clock.now())
@@ -51,7 +50,7 @@ class ItemsContract:
         assert await items.find(_BOB, [given.place], now=clock.now()) == [None]
 
     async def test_putting_again_replaces_and_keeps_place_and_creation(
-        self, items: ItemStore, clock: TurnedClock
+        self, items: SqlItems, clock: TurnedClock
     ):
         (first,) = await items.write(_ANN, [_item(clock, n=1)])
         await items.write(_ANN, [_item(clock, key="other")])
@@ -62,7 +61,7 @@ class ItemsContract:
         listed = await items.listed(_ANN, ("notes",), now=clock.now())
         assert [it.value for it in listed] == [{"n": 2}, {"n": 1}]
 
-    async def test_puts_and_removals_happen_together(self, items: ItemStore, clock: TurnedClock):
+    async def test_puts_and_removals_happen_together(self, items: SqlItems, clock: TurnedClock):
         gone = _item(clock, key="gone")
         await items.write(_ANN, [gone])
         await items.write(_ANN, [_item(clock, key="new")], [gone.place, (("no",), "where")])
@@ -70,7 +69,7 @@ class ItemsContract:
         assert [it.key for it in listed] == ["new"]
 
     async def test_a_prefix_is_whole_labels_and_letters_count_as_they_are(
-        self, items: ItemStore, clock: TurnedClock
+        self, items: SqlItems, clock: TurnedClock
     ):
         for namespace in (("a",), ("a", "b"), ("ab",), ("A",), ("a_",), ("a%2F",), ("a/",)):
             await items.write(_ANN, [_item(clock, *namespace)])
@@ -83,7 +82,7 @@ class ItemsContract:
         assert await items.namespaces(_BOB, now=clock.now()) == []
 
     async def test_a_prefix_counts_letters_however_many_bytes_they_take(
-        self, items: ItemStore, clock: TurnedClock
+        self, items: SqlItems, clock: TurnedClock
     ):
         for namespace in (("安妮",), ("安妮", "茶"), ("安妮茶",), ("安",)):
             await items.write(_ANN, [_item(clock, *namespace)])
@@ -91,7 +90,7 @@ class ItemsContract:
         assert [it.namespace for it in under] == [("安妮",), ("安妮", "茶")]
 
     async def test_a_page_is_cut_in_the_order_things_were_put(
-        self, items: ItemStore, clock: TurnedClock
+        self, items: SqlItems, clock: TurnedClock
     ):
         for number in (3, 1, 2):
             await items.write(_ANN, [_item(clock, key=str(number))])
@@ -101,7 +100,7 @@ class ItemsContract:
         assert [it.key for it in last] == ["2", "1"]
 
     async def test_what_expired_is_gone_until_it_is_put_again(
-        self, items: ItemStore, clock: TurnedClock
+        self, items: SqlItems, clock: TurnedClock
     ):
         await items.write(_ANN, [_item(clock, ttl=_MINUTE), _item(clock, key="stays")])
         clock.turn(seconds=50)
@@ -119,7 +118,7 @@ class ItemsContract:
         assert await items.sweep(now=clock.now()) == 1
         assert await items.sweep(now=clock.now()) == 0
 
-    async def test_a_namespace_is_a_stack(self, items: ItemStore, clock: TurnedClock):
+    async def test_a_namespace_is_a_stack(self, items: SqlItems, clock: TurnedClock):
         await items.write(_ANN, [_item(clock, "s", key=it) for it in "abc"])
         await items.write(_ANN, [_item(clock, "s", "deeper", key="z")])
         popped = await asyncio.gather(*(items.pop(_ANN, ("s",), now=clock.now()) for _ in range(4)))
@@ -130,7 +129,7 @@ class ItemsContract:
         assert await items.clear(_ANN, ("s", "deeper")) == 1
 
     async def test_writers_at_the_same_time_get_different_positions(
-        self, items: ItemStore, clock: TurnedClock
+        self, items: SqlItems, clock: TurnedClock
     ):
         await asyncio.gather(*(items.write(_ANN, [_item(clock, key=str(it))]) for it in range(10)))
         listed = await items.listed(_ANN, (), now=clock.now())
@@ -139,7 +138,7 @@ class ItemsContract:
 
 class TestSqlItems(ItemsContract):
     @pytest.fixture
-    async def items(self, tmp_path: Path) -> AsyncIterator[ItemStore]:
+    async def items(self, tmp_path: Path) -> AsyncIterator[SqlItems]:
         database = open_at(tmp_path / "items.db")
         yield SqlItems(database)
         await database.close()

@@ -17,11 +17,15 @@ from recollect.backends.local import keyword_index
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.store import SqlStore
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.unit import UNIT_OWNERS
 from recollect.errors import StorageError
+from recollect.ports.runtime import SystemClock
+from recollect.ports.store import Store
 from recollect.ports.units import Matches, UnitIndex
+from recollect.testing import UnitsContract
 from tests.database_servers import open_at
 from tests.unit.backends.local.unit_writer import UnitWriter, fresh_scope
 
@@ -60,6 +64,16 @@ def _index(database: Database, budget: int, **options: int) -> LocalKeywordIndex
     return LocalKeywordIndex(database, Catalogue(_MEGABYTE), budget, **options)
 
 
+class TestLocalKeywordIndex(UnitsContract):
+    @pytest.fixture(params=[1, _MEGABYTE], ids=["in the database", "packed"])
+    def units(self, request: pytest.FixtureRequest, database: Database) -> UnitIndex:
+        return _index(database, request.param)
+
+    @pytest.fixture
+    def store(self, database: Database) -> Store:
+        return SqlStore(database, SystemClock())
+
+
 class UnitMatch(NamedTuple):
     """A row of the answer, as a value that can be compared."""
 
@@ -93,27 +107,6 @@ def _units(matches: list[UnitMatch]) -> list[int]:
     return [match.unit for match in matches]
 
 
-async def test_the_best_unit_comes_first_with_its_owner_and_what_matched(index, writer):
-    both, one, _ = writer.add(_ANN, [1, 2, 3], [2, 5, 6], [7, 8, 9])
-    best, second = await _search(index, 2, 9_999, 1)
-    assert (best.unit, second.unit) == (both, one)
-    assert (best.owner_kind, best.owner_id, best.span) == ("turn", f"turn_{both}", (0, 3))
-    assert await index.terms_of([best.unit]) == {best.unit: {1, 2, 3}}
-    assert best.raw > second.raw > 0
-    assert 1 > best.score > second.score > 0
-
-
-async def test_a_term_asked_twice_counts_once(index, writer):
-    writer.add(_ANN, [1, 2], [3])
-    assert await _search(index, 1, 1, 2) == await _search(index, 1, 2)
-
-
-async def test_the_largest_keys_are_found(index, writer):
-    (unit,) = writer.add(_ANN, [2**64 - 1, 0])
-    assert _units(await _search(index, 2**64 - 1)) == [unit]
-    assert _units(await _search(index, 0)) == [unit]
-
-
 @pytest.mark.parametrize("budget", [1, _MEGABYTE])
 async def test_a_question_with_more_terms_than_sqlite_takes_parameters_is_answered(
     database, writer, budget
@@ -121,23 +114,6 @@ async def test_a_question_with_more_terms_than_sqlite_takes_parameters_is_answer
     (unit,) = writer.add(_ANN, [1, 2])
     index = _index(database, budget)
     assert _units(await _search(index, *range(33_000))) == [unit]
-
-
-@pytest.mark.parametrize("terms", [(), (404,)])
-async def test_nothing_to_find_is_an_empty_answer(index, writer, terms):
-    writer.add(_ANN, [1])
-    assert await _search(index, *terms) == []
-
-
-async def test_a_scope_that_was_never_written_to_is_empty_until_it_is(index, writer):
-    assert await _search(index, 1) == []
-    (unit,) = writer.add(_ANN, [1])
-    assert _units(await _search(index, 1)) == [unit]
-
-
-async def test_no_more_than_the_limit_is_given(index, writer):
-    units = writer.add(_ANN, *([1] for _ in range(5)))
-    assert _units(_listed(await index.search([_ANN], [1], 3, now=_NOW))) == units[:3]
 
 
 async def test_whatever_was_committed_before_a_search_is_seen_by_it(index, writer):
@@ -223,33 +199,6 @@ async def test_one_scope_does_not_see_another_nor_score_by_it(index, writer, dat
     assert await _search(_index(database, 1), 1, 2, 3) == alone
 
 
-async def test_the_scopes_of_one_caller_are_ranked_as_one(index, writer):
-    texts = [[1, 2], [1], [3, 3], [2, 3, 4]]
-    writer.add(_ANN, *texts[:2])
-    writer.add(_BOB, *texts[2:])
-    together = Scope(user="both")
-    writer.add(together, *texts)
-    apart = await _search(index, 1, 2, 3, scopes=(_ANN, _BOB, _ANN))
-    joined = await _search(index, 1, 2, 3, scopes=(together,))
-    assert len(apart) == 4
-    assert [(match.raw, match.score) for match in apart] == [
-        (match.raw, match.score) for match in joined
-    ]
-
-
-@pytest.mark.parametrize("budget", [1, _MEGABYTE])
-async def test_a_filter_takes_units_away_but_changes_no_score(database, writer, budget):
-    index = _index(database, budget)
-    writer.add(_ANN, [1, 2], [1], session="monday")
-    writer.add(_ANN, [1, 1], [2], session="tuesday")
-    writer.add(_BOB, [1], session="tuesday")
-    everything = await _search(index, 1)
-    on_tuesday = await _search(index, 1, within=Filter(session="tuesday"))
-    assert len(everything) == 3
-    assert on_tuesday == [match for match in everything if match.unit & 0xFFFF == 3]
-    assert await _search(index, 1, within=Filter(session="sunday")) == []
-
-
 async def test_a_large_scope_is_answered_at_once_and_packed_in_the_background(database, writer):
     index = _index(database, _MEGABYTE, at_once=10)
     writer.add(_ANN, *([1, 2 + place % 5] for place in range(20)))
@@ -325,20 +274,6 @@ async def test_stats_tell_what_is_packed(index, writer):
     stats = index.stats()
     assert (stats.scopes, stats.units, stats.budget_bytes) == (2, 3, _MEGABYTE)
     assert 0 < stats.bytes < 1_000
-
-
-async def test_texts_outside_the_index_are_ranked_among_themselves(index):
-    both, none, one, empty = await index.rank([1, 2], [[1, 2, 3], [4, 5, 6], [1, 7, 8], []])
-    assert 1 > both > one > none == empty == 0
-    assert await index.rank([], [[1]]) == [0.0]
-    assert await index.rank([1], []) == []
-
-
-async def test_ranked_texts_score_as_if_they_were_stored(index, writer):
-    texts = [[1, 2, 3], [1], [2, 2]]
-    units = writer.add(_ANN, *texts)
-    stored = {match.unit: match.score for match in await _search(index, 1, 2)}
-    assert await index.rank([1, 2], texts) == [stored[unit] for unit in units]
 
 
 _TEXTS = st.lists(st.lists(st.integers(1, 12), max_size=8), max_size=5)

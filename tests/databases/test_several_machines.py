@@ -16,6 +16,7 @@ from recollect.backends.sql.server_database import ServerDatabase
 from recollect.domain.audit import ChainHead
 from recollect.settings import Settings
 from tests.database_servers import ask, copy_database, place_of
+from tests.services import database_of
 
 pytestmark = pytest.mark.server
 
@@ -71,8 +72,8 @@ async def test_the_anchor_follows_whichever_machine_sealed_last(machines: Machin
     for machine in ("one", "two", "one", "two"):
         async with machines.open(machine) as memory:
             await memory.remember(f"{machine} was here")
-            await memory._parts.trail.sealer.seal()
-            anchor = memory._parts.database.anchor
+            await memory.audit.seal()
+            anchor = database_of(memory).anchor
             (head,) = anchor.heads()
             assert head == anchor.known(head.org, head.workspace)
             assert head.seq == (await memory.audit.verify()).sealed
@@ -92,11 +93,11 @@ async def test_what_one_machine_forgot_no_copy_brings_back_on_another(
         assert forgotten.verification is not None
         assert forgotten.verification.traces == ()
         assert any("forgotten/" in it for it in forgotten.verification.searched)
-        noted = memory._parts.database.ledger.ids()
+        noted = database_of(memory).ledger.ids()
         assert len(noted) == 1
     copy_database(tmp_path / "older.db", machines.database)
     async with machines.open("two") as memory:
-        assert memory._parts.database.ledger.ids() == noted
+        assert database_of(memory).ledger.ids() == noted
         assert not list(await memory.scope(user="ann").list())
         assert len(await memory.scope(user="bob").list()) == 1
 
@@ -124,13 +125,13 @@ async def test_files_of_an_earlier_version_are_carried_over(machines: Machines):
     assert not ledger_of(beside).exists()
     assert not anchor_of(beside).exists()
     async with machines.open("one") as memory:
-        assert "forget_a" in memory._parts.database.ledger.ids()
-        assert memory._parts.database.anchor.known("local", "default") == later
+        assert "forget_a" in database_of(memory).ledger.ids()
+        assert database_of(memory).anchor.known("local", "default") == later
 
 
 def rename(memory: Memory, name: str) -> None:
     """Let a memory believe that its database is called so, as one on another server may be."""
-    database = memory._parts.database
+    database = database_of(memory)
     assert isinstance(database, ServerDatabase)
     database._url = database._url.set(database=name)
     database._owner = None
@@ -149,11 +150,11 @@ async def test_databases_of_one_name_share_a_place_and_nothing_in_it(
         rename(memory, "recollect")
         await remember_three(memory)
         await memory.scope(user="ann").forget(user="ann")
-        await memory._parts.trail.sealer.seal()
+        await memory.audit.seal()
     async with machines.open("two", other) as memory:
         rename(memory, "recollect")
-        assert memory._parts.database.ledger.ids() == set()
-        await memory._parts.trail.sealer.seal()
+        assert database_of(memory).ledger.ids() == set()
+        await memory.audit.seal()
         assert (await memory.audit.verify()).is_intact
     async with machines.open("two", other) as memory:
         assert len(await memory.scope(user="ann").list()) == 1
@@ -178,9 +179,9 @@ async def test_a_database_without_a_number_keeps_its_ledger_under_its_name(machi
     async with machines.open("one") as memory:
         await memory.scope(user="ann").remember("Ann keeps a teapot")
         await memory.scope(user="ann").forget(user="ann")
-        noted = memory._parts.database.ledger.ids()
+        noted = database_of(memory).ledger.ids()
     url = make_url(place_of(machines.database))
     named = machines.contents / ".recollect" / f"{url.get_backend_name()}-{url.database}"
     assert {it.stem for it in (named / "forgotten").iterdir()} == noted
     async with machines.open("two") as memory:
-        assert memory._parts.database.ledger.ids() == noted
+        assert database_of(memory).ledger.ids() == noted

@@ -23,16 +23,17 @@ from recollect.backends.sql.scopes import find_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.store import SqlStore
 from recollect.context.archives.indexing import INDEX_ARCHIVE, ArchiveIndexer
-from recollect.context.archives.manager import ArchiveOptions, ArchiveParts, ToolResultManager
-from recollect.context.archives.vault import Retention, RetentionLimits, Vault
+from recollect.context.archives.manager import ArchiveParts, ToolResultManager
+from recollect.context.archives.vault import Retention, Vault
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import ArchiveSettings
 from recollect.embedding.reindex import REINDEX, Reindexer
+from recollect.embedding.service import EmbeddingService
 from recollect.language.analysis import query_terms, term_keys
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock
-from recollect.recall.meaning import EmbeddingService
 
 ANN = Scope(user="ann")
 
@@ -102,7 +103,7 @@ class ArchiveBench:
         return Worker(jobs, self.clock, handlers, reindexer.schedule)
 
     def manager(
-        self, scope: Scope = ANN, options: ArchiveOptions | None = None
+        self, scope: Scope = ANN, options: ArchiveSettings | None = None
     ) -> ToolResultManager:
         parts = ArchiveParts(
             store=self.store,
@@ -114,8 +115,8 @@ class ArchiveBench:
         return ToolResultManager(Caller(scope=scope), parts, options)
 
     def retention(self, **limits: int) -> Retention:
-        chosen = RetentionLimits(**limits)
-        return Retention(self.store, self.archives, self.blobs, self.clock, chosen)
+        settings = ArchiveSettings(**limits)
+        return Retention(self.store, self.archives, self.blobs, self.clock, settings)
 
     def files(self) -> list[Path]:
         return sorted(path for path in self.folder.rglob("*") if path.is_file())

@@ -15,23 +15,18 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from recollect import Memory
 from recollect.cli.app import run
+from recollect.domain.operation import OPERATIONS
 from recollect.domain.scope import Role
 from recollect.server.app import create_app
 from recollect.server.identity import COOKIE, CSRF_HEADER
-from recollect.server.permissions import PERMISSIONS, PUBLIC
 from recollect.settings import Settings
 from tests.database_servers import has_text, storage_of
-from tests.serving import served
+from tests.serving import calling, served
 
 
 @asynccontextmanager
 async def _serving(path: Path | Settings, **given: Any) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(path, **given)
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
-    ):
+    async with calling(create_app(path, **given), "http://127.0.0.1") as client:
         yield client
 
 
@@ -54,10 +49,9 @@ def test_every_operation_says_which_role_it_needs():
     operations = [it for methods in described["paths"].values() for it in methods.values()]
     names = {it["operationId"] for it in operations}
     # MCP describes itself, in its own protocol.
-    assert names | {"answer_mcp"} == PERMISSIONS.keys() | PUBLIC
+    assert names | {"answer_mcp"} == OPERATIONS.keys()
     for operation in operations:
-        needed = PERMISSIONS.get(operation["operationId"])
-        assert operation.get("x-role") == (None if needed is None else needed.role.value)
+        assert operation.get("x-role") == OPERATIONS[operation["operationId"]].role
 
 
 async def test_it_is_open_until_the_first_key_is_made_and_never_again(database_path: Path):
@@ -435,6 +429,8 @@ def test_elsewhere_it_starts_only_with_keys_and_https(
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "keys_needed"
     assert run([*serve, "--tls-cert", "only.pem"]) != 0
     assert json.loads(capsys.readouterr().err)["error"]["code"] == "tls_incomplete"
+    assert run([*serve, "--tls-cert", str(database_path), "--tls-key", "none.pem"]) != 0
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == "tls_unusable"
 
 
 def test_keys_are_made_listed_and_revoked_at_the_command_line(

@@ -10,6 +10,7 @@ from recollect import Memory
 from recollect.adapters.plain import wrap
 from recollect.domain.meter import figures_of
 from tests.adapters.running import check_stories, run_example
+from tests.services import services
 
 
 def calling(name: str, provider: str, **arguments: Any) -> dict[str, Any]:
@@ -68,7 +69,7 @@ async def test_what_an_answer_takes_up_counts_as_used(
     async with wrap(ann, messages, session="s") as chat:
         await chat.to_send()
         messages.append({"role": "assistant", "content": answer})
-    figures = figures_of(memory._parts.meter.totals())
+    figures = figures_of(services(memory).meter.totals())
     assert (figures.injected_items, figures.used_items) == (1, used)
 
 

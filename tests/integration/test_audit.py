@@ -27,6 +27,8 @@ from recollect.server.app import create_app
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.database_servers import environment_of, open_at, place_of, tamper
+from tests.services import services, store_of
+from tests.serving import calling
 
 
 @pytest.fixture
@@ -36,13 +38,7 @@ def recollect(capfdbinary: pytest.CaptureFixture[bytes]) -> CommandLine:
 
 @asynccontextmanager
 async def serving(where: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(where)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:7077"
-        ) as client,
-    ):
+    async with calling(create_app(where)) as client:
         yield client
 
 
@@ -126,16 +122,16 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
         store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
         log = SqlAudit(database)
         trail = trail_of(
-            memory._parts.settings,
+            services(memory).settings,
             log,
             lambda _: log,
             Sealer(log, database.anchor, jobs),
             database.anchor,
             clock,
             store,
-            memory._parts.recaller,
-            memory._parts.profiles,
-            memory._parts.usage,
+            services(memory).recaller,
+            services(memory).profiles,
+            services(memory).usage,
         )
         await trail.sealer.ask()
         await Worker(jobs, clock, trail.handlers).run_due()
@@ -155,7 +151,7 @@ async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
         NewAuditEntry(scope=scope, action="note", target=new_id("mem"), payload={"n": number})
         for number in range(1_100)
     )
-    await memory._parts.store.commit(ChangeSet(principal="me", scope=scope, audit=entries))
+    await store_of(memory).commit(ChangeSet(principal="me", scope=scope, audit=entries))
     assert await memory.audit.seal() == 1_100
     verdict = await memory.audit.verify()
     assert (verdict.sealed, verdict.is_intact) == (1_100, True)
@@ -163,7 +159,7 @@ async def test_a_long_tail_is_sealed_in_batches(memory: Memory):
 
 async def test_entries_alone_leave_answers_of_recalls_in_the_cache(memory: Memory):
     """A scope's version is what caches follow; being given to a prompt changes no answer."""
-    store = memory._parts.own_store
+    store = store_of(memory)
     await memory.remember("Ann prefers green tea")
     before = await store.versions([memory.caller_scope])
     await memory.context("green tea")
@@ -198,7 +194,7 @@ async def test_an_entry_can_name_who_and_when(memory: Memory, clock: TurnedClock
         scope=memory.caller_scope, action="approve", target="prop_1", at=then, actor="审批员"
     )
     changes = ChangeSet(principal="me", scope=memory.caller_scope, audit=(entry,))
-    await memory._parts.store.commit(changes)
+    await store_of(memory).commit(changes)
     (told,) = await memory.audit.tail(target="prop_1")
     assert (told.actor, told.at, told.payload) == ("审批员", then, {})
 
@@ -221,7 +217,7 @@ async def test_what_could_not_be_written_waits(memory: Memory, clock: TurnedCloc
     await memory.remember("Ann prefers green tea")
     store = BusyStore()
     usage = Usage(store, clock, pause=60)  # pyright: ignore[reportArgumentType]
-    memory._parts.prefetch._injected = usage.injected
+    services(memory).prefetch._injected = usage.injected
     first = await memory.context("green tea")
     with pytest.raises(StorageBusy):
         await usage.flush()

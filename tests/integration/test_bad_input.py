@@ -13,6 +13,7 @@ from recollect import Memory, RecollectError
 from recollect.domain.record import Evidence
 from recollect.errors import InvalidInput
 from recollect.settings import Settings
+from tests.services import database_of
 
 _NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  (the point of the test)
 _WEST = timezone(timedelta(hours=-5))
@@ -246,11 +247,11 @@ async def test_a_read_only_database_refuses_writes_and_keeps_what_it_has(databas
     settings = Settings.load({"storage": {"path": database_path}})
     async with Memory.open(settings) as memory:
         # As root no file is read-only by its permissions, so the database itself is told to be.
-        memory._parts.database._writing.dispose()  # type: ignore[attr-defined]
+        database_of(memory)._writing.dispose()  # type: ignore[attr-defined]
         from sqlalchemy import event
 
         event.listen(
-            memory._parts.database._writing,  # type: ignore[attr-defined]
+            database_of(memory)._writing,  # type: ignore[attr-defined]
             "connect",
             lambda connection, _: connection.execute("PRAGMA query_only=ON"),
         )
@@ -269,7 +270,7 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(database_path: Pa
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
 
-        await memory._parts.database.write(limit)  # type: ignore[attr-defined]
+        await database_of(memory).write(limit)
         with pytest.raises(RecollectError) as refused:
             await memory.remember("x" * 100_000)
         assert refused.value.code == "disk_full"

@@ -5,12 +5,11 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from typer.testing import CliRunner
 
 from recollect import Memory
-from recollect.cli.commands.bench import benchmarks
 from recollect.errors import InvalidInput, NotFound
 from recollect.evaluation.replay import Replay, read_set, sets_in
+from tests.command_line import CommandLine
 
 KEYS = [
     *("set", "n", "hit@1", "hit@5", "hit@10", "recall@10", "all@5", "all@10", "ndcg@10", "mrr@10"),
@@ -97,15 +96,17 @@ def notes(tmp_path):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(benchmarks(), ["recall", *map(str, arguments)])
+@pytest.fixture
+def run(capfdbinary):
+    command_line = CommandLine(capfdbinary)
+    return lambda *arguments: command_line("bench", "recall", *map(str, arguments))
 
 
-def test_one_set_ends_with_the_agreed_line_of_json(chats):
+def test_one_set_ends_with_the_agreed_line_of_json(chats, run):
     outcome = run("--set", "chats", "--data", chats, "--json")
 
-    assert outcome.exit_code == 0, outcome.output
-    result = json.loads(outcome.stdout.splitlines()[-1])
+    assert outcome.status == 0, outcome.err
+    result = json.loads(outcome.out.splitlines()[-1])
     assert list(result) == KEYS
     assert (result["set"], result["n"], result["embedder"]) == ("chats", 2, "none")
     assert result["hit@1"] == 1
@@ -118,54 +119,54 @@ def test_one_set_ends_with_the_agreed_line_of_json(chats):
 
 
 @pytest.mark.usefixtures("real_model")
-def test_what_is_told_is_timed_with_the_embedder_at_work(chats):
+def test_what_is_told_is_timed_with_the_embedder_at_work(chats, run):
     outcome = run("--set", "chats", "--data", chats, "--json")
 
-    assert outcome.exit_code == 0, outcome.output
-    result = json.loads(outcome.stdout.splitlines()[-1])
+    assert outcome.status == 0, outcome.err
+    result = json.loads(outcome.out.splitlines()[-1])
     assert result["embedder"] != "none"
     assert result["ingest_per_s"] > 0
 
 
-def test_units_without_text_are_left_out_and_counted(chats):
-    assert "1 units without text" in run("--set", "chats", "--data", chats).stderr
+def test_units_without_text_are_left_out_and_counted(chats, run):
+    assert "1 units without text" in run("--set", "chats", "--data", chats).err
 
 
-def test_a_suite_prints_a_line_for_each_set_and_then_all_of_them(chats, notes):
+def test_a_suite_prints_a_line_for_each_set_and_then_all_of_them(chats, notes, run):
     write_set(chats, "chunking", [], [])
 
     outcome = run("--suite", chats, "--json")
 
-    *lines, last = outcome.stdout.splitlines()
+    *lines, last = outcome.out.splitlines()
     assert [json.loads(line)["set"] for line in lines] == ["chats", "notes"]
     assert json.loads(last) == {"suite": [json.loads(line) for line in lines]}
 
 
-def test_chinese_records_are_found(notes):
+def test_chinese_records_are_found(notes, run):
     outcome = run("--set", "notes", "--data", notes, "--json")
 
-    assert json.loads(outcome.stdout.splitlines()[-1])["hit@1"] == 1
+    assert json.loads(outcome.out.splitlines()[-1])["hit@1"] == 1
 
 
-def test_without_json_there_is_a_table(chats, notes):
-    table = run("--suite", chats).stdout
+def test_without_json_there_is_a_table(chats, notes, run):
+    table = run("--suite", chats).out
 
     assert "ndcg@10" in table
     assert all(name in table for name in ("chats", "notes"))
 
 
-def test_a_quick_look_asks_only_so_many_questions(notes):
+def test_a_quick_look_asks_only_so_many_questions(notes, run):
     outcome = run("--set", "notes", "--data", notes, "--json", "--limit-queries", 1)
 
-    assert json.loads(outcome.stdout.splitlines()[-1])["n"] == 1
+    assert json.loads(outcome.out.splitlines()[-1])["n"] == 1
 
 
 @pytest.mark.parametrize("arguments", [[], ["--set", "chats"]])
-def test_half_a_choice_is_refused(arguments):
+def test_half_a_choice_is_refused(arguments, run):
     outcome = run(*arguments)
 
-    assert outcome.exit_code == 2
-    assert "--suite DIR" in outcome.stderr
+    assert outcome.status == 2
+    assert "--suite DIR" in outcome.err
 
 
 def test_an_unknown_set_names_those_that_are_there(chats):
@@ -192,7 +193,7 @@ def test_the_chunking_set_is_no_recall_set(tmp_path):
     assert sets_in(tmp_path) == ()
 
 
-async def test_turns_keep_speaker_session_and_time_beside_their_text(chats, tmp_path):
+async def test_turns_keep_speaker_session_and_time_beside_their_text(chats, tmp_path, run):
     async with Memory.open(tmp_path / "bench.db") as memory:
         await replayed(read_set(chats, "chats"), memory).run()
         turns = [*await memory.scope(user="chat").turns(session="1")]
@@ -204,7 +205,7 @@ async def test_turns_keep_speaker_session_and_time_beside_their_text(chats, tmp_
     assert turns[0].at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
-async def test_roles_are_taken_from_the_set(tmp_path):
+async def test_roles_are_taken_from_the_set(tmp_path, run):
     write_set(
         tmp_path,
         "roles",
@@ -226,7 +227,7 @@ async def test_roles_are_taken_from_the_set(tmp_path):
     assert (turn.role, turn.speaker, turn.content) == ("assistant", "", "Use a vacuum pump.")
 
 
-async def test_records_are_written_with_their_past_time_where_it_is_known(notes, tmp_path):
+async def test_records_are_written_with_their_past_time_where_it_is_known(notes, tmp_path, run):
     before = datetime.now(UTC)
     async with Memory.open(tmp_path / "bench.db") as memory:
         await replayed(read_set(notes, "notes"), memory).run()
@@ -238,7 +239,7 @@ async def test_records_are_written_with_their_past_time_where_it_is_known(notes,
     assert untimed.created_at >= before
 
 
-async def test_a_question_sees_only_what_lay_before_it(tmp_path):
+async def test_a_question_sees_only_what_lay_before_it(tmp_path, run):
     """Asked out of order: the later question must not leak its knowledge into the earlier one."""
 
     def session(order, text):

@@ -26,8 +26,6 @@ from recollect.errors import (
     StorageBusy,
     Unreachable,
 )
-from recollect.server.fast_wire import HttptoolsProblemProtocol
-from recollect.server.wire import H11ProblemProtocol
 from recollect.sync import Memory as BlockingMemory
 from tests.serving import served
 
@@ -65,14 +63,11 @@ async def test_records_come_back_as_they_are_stored(memory: Memory, tmp_path: Pa
         await memory.get(event.id)
 
 
-@pytest.mark.parametrize("http", [H11ProblemProtocol, HttptoolsProblemProtocol])
-async def test_names_with_slashes_are_found(
-    tmp_path: Path, http: type[H11ProblemProtocol | HttptoolsProblemProtocol]
-):
+async def test_names_with_slashes_are_found(tmp_path: Path):
     """Whatever stands in a name: it is one part of the address."""
     name, document = "team/2026 %2F?#周一", "https://example.org/a/b"
     async with (
-        served(tmp_path / "memory.db", http) as address,
+        served(tmp_path / "memory.db") as address,
         Memory.open(address) as memory,
         memory.session(name) as session,
     ):

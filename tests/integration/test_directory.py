@@ -11,17 +11,13 @@ from sqlalchemy import Connection, event
 from recollect import Memory
 from recollect.errors import NotAllowed
 from recollect.server.app import create_app
+from tests.services import database_of
+from tests.serving import calling
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "memory.db")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:7077"
-        ) as opened,
-    ):
+    async with calling(create_app(tmp_path / "memory.db")) as opened:
         yield opened
 
 
@@ -118,7 +114,7 @@ async def test_the_first_page_of_a_workspace_does_not_read_all_of_it(tmp_path: P
         def listen(_: object, __: object, statement: str, parameters: Any, *___: object) -> None:
             asked.append((statement, parameters))
 
-        database: Any = memory._parts.database  # pyright: ignore[reportPrivateUsage]
+        database: Any = database_of(memory)
         event.listen(database._reading, "before_cursor_execute", listen)
         await operator.workspace.records()
         event.remove(database._reading, "before_cursor_execute", listen)

@@ -25,6 +25,7 @@ from recollect.writing.model_extraction import ModelExtractor, locate
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 from tests.fakes import FakeJudge
+from tests.services import services, store_of
 
 
 def _user(*texts: str) -> list[dict[str, str]]:
@@ -248,7 +249,7 @@ async def test_a_model_is_not_shown_what_came_out_of_memory(memory: Memory):
 
 
 def _extraction(memory: Memory, model: ScriptedModel) -> Extraction:
-    writing, store = memory._parts.writing, memory._parts.own_store
+    writing, store = services(memory).writing, store_of(memory)
     extractor = ModelExtractor(model)
     return Extraction(store, writing.writes, writing.pipeline, writing.policy, extractor)
 

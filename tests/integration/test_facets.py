@@ -15,19 +15,20 @@ import pytest
 from numpy.typing import NDArray
 
 from recollect import Memory
-from recollect.assemble.container import Wiring
 from recollect.backends.sql.writes import SqlUndecidedRecords
 from recollect.cli.app import run
 from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.record import Record
 from recollect.errors import InvalidInput, StorageBusy
-from recollect.models.local_model import local_model, open_facets
+from recollect.models.facet_head import open_facets
+from recollect.models.local_model import local_model
 from recollect.ports.judge import Statement
 from recollect.writing import facets as facet_job
 from recollect.writing.facets import FacetDecider
 from recollect.writing.judges import ThresholdJudge
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
+from tests.services import services, without_background_work
 from tests.serving import served
 
 HOME = "I live in Lisbon"
@@ -188,12 +189,11 @@ async def test_records_of_the_previous_schema_get_facets_even_after_an_interrupt
     with monkeypatch.context() as patched:
         patched.setattr(facet_job, "_RECORDS_PER_BATCH", 2)
         patched.setattr(SqlUndecidedRecords, "decide", interrupted)
-        patched.setattr(Wiring, "start", lambda self: None)
+        without_background_work(patched)
         async with Memory.open(database_path) as memory:
             await memory.list()
             all_of_them = _undecided(database_path)
-            parts = memory._parts
-            assert isinstance(parts, Wiring)
+            parts = services(memory)
             records = SqlUndecidedRecords(parts.database)
             with pytest.raises(StorageBusy):
                 await FacetDecider(records, parts.jobs, parts.understanding.facets).run(ANY)

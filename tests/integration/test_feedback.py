@@ -11,6 +11,7 @@ from recollect.domain.record import Procedure, Record
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageBusy
 from recollect.lifecycle.usage import Usage
 from tests.conftest import TurnedClock
+from tests.services import store_of
 
 TEA = "Ann prefers green tea over coffee"
 QUESTION = "which tea does Ann prefer"
@@ -59,7 +60,7 @@ async def test_entering_prompts_counts_a_little(memory: Memory):
     saved = await memory.remember(TEA)
     for number in range(5):
         await memory.context(QUESTION, session=f"s{number}")
-    await memory._parts.usage.flush()
+    await memory.drain()
     await memory.remember("something else")  # what a recall answered is cached until then
     (raised,) = [hit for hit in await memory.recall(QUESTION) if hit.id == saved.id]
     (boost,) = [it for it in raised.explanation.boosts if it.reason == "use"]
@@ -139,7 +140,7 @@ async def test_an_edit_of_what_was_read_before_loses_no_use(memory: Memory):
     await memory.context("deploy, ship")
     await memory.drain()
     edited = read.evolve(content="Deploy with make release", version=2)
-    store = memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
+    store = store_of(memory)
     await store.commit(
         ChangeSet(principal="x", scope=read.scope, records=(RecordChange(record=edited),))
     )
@@ -219,13 +220,9 @@ async def _counted_in_the_end(memory: Memory, record: Record) -> int:
     return 0
 
 
-def _store(memory: Memory):
-    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
-
-
 async def test_counts_are_written_in_the_background(memory: Memory, clock: TurnedClock):
     saved = await memory.remember(TEA)
-    usage = Usage(_store(memory), clock, pause=0.01)
+    usage = Usage(store_of(memory), clock, pause=0.01)
     usage.entered("s1", [saved])
     assert await _counted_in_the_end(memory, saved) == 1
     usage.entered("s2", [saved])
@@ -235,7 +232,7 @@ async def test_counts_are_written_in_the_background(memory: Memory, clock: Turne
 
 async def test_many_counts_do_not_wait(memory: Memory, clock: TurnedClock):
     saved = await memory.remember_many([f"note {number}" for number in range(101)])
-    usage = Usage(_store(memory), clock, pause=3600)
+    usage = Usage(store_of(memory), clock, pause=3600)
     usage.entered("s1", saved[:100])
     await asyncio.sleep(0.05)
     assert (await memory.get(saved[0].id)).access_count == 0
@@ -247,14 +244,14 @@ async def test_counts_that_could_not_be_written_are_written_later(
     memory: Memory, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
     saved = await memory.remember(TEA)
-    usage = Usage(_store(memory), clock, pause=3600)
+    usage = Usage(store_of(memory), clock, pause=3600)
     usage.entered("s1", [saved])
 
     async def busy(_: ChangeSet) -> Committed:
         raise StorageBusy("told to fail")
 
     with monkeypatch.context() as patched:
-        patched.setattr(_store(memory), "commit", busy)
+        patched.setattr(store_of(memory), "commit", busy)
         with pytest.raises(StorageBusy):
             await usage.flush()
     usage.entered("s2", [saved])

@@ -15,7 +15,7 @@ from sqlalchemy import LargeBinary, String
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
-from recollect.backends.sql import erasure, erasure_files
+from recollect.backends.sql import commit, erasure, erasure_files
 from recollect.backends.sql.erasure_files import overwrite, rewrite
 from recollect.backends.sql.erasure_rows import ERASERS, content_columns
 from recollect.backends.sql.forget_ledger import Entry, LedgerFile
@@ -444,6 +444,22 @@ async def test_verification_finds_what_somebody_left(memory: Memory, database_pa
     assert (left.term, left.place) == ("zorblaxian", "the file recollect.log")
     assert left.detail == "recollect.log:16"
     assert "earlier versions of memories" in proof.searched
+
+
+@pytest.mark.sqlite("only its full text keeps what was removed until it is merged")
+async def test_verification_finds_what_the_full_text_only_marked_as_removed(
+    database_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 60)
+    monkeypatch.setattr(commit, "_BEHIND", 7)
+    monkeypatch.setattr(erasure, "begin_merge", lambda connection: False)
+    async with Memory.open(database_path) as memory:
+        ann = memory.scope(user="ann", agent=None)
+        await ann.remember_many([f"zorblaxian{number} parcels" for number in range(40)])
+        proof = (await ann.forget(user="ann", verify=True)).verification
+    assert proof is not None
+    assert {it.place for it in proof.traces} == {"the database file"}
+    assert any("zorblaxian7" in it.term for it in proof.traces)
 
 
 async def test_progress_counts_what_is_gone(memory: Memory):

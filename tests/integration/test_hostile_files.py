@@ -1,6 +1,7 @@
 """Files that were made to hurt: each is refused, and the server goes on."""
 
 import asyncio
+import functools
 import gzip
 import io
 import json
@@ -14,38 +15,37 @@ import httpx
 import pytest
 
 from recollect import Memory
+from recollect.domain.sections import KnowledgeSettings
 from recollect.errors import InvalidInput
-from recollect.knowledge.parser import Parser, ParserLimits
+from recollect.knowledge.parser import Parser
 from recollect.server.app import create_app
-from tests.serving import served
+from tests.serving import calling, served
 
 LINE = json.dumps({"role": "user", "content": "I like tea", "session": "monday"}).encode() + b"\n"
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "data")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-        ) as opened,
-    ):
+    async with calling(create_app(tmp_path / "data")) as opened:
         yield opened
 
 
 def _bomb(megabytes: int) -> bytes:
     """Return gzip of so many megabytes, made without having them."""
     packing = zlib.compressobj(9, wbits=31)
-    pieces = [packing.compress(b'{"role": "user", "content": "')]
-    pieces += [packing.compress(b" " * 2**20) for _ in range(megabytes)]
-    return b"".join([*pieces, packing.compress(b'"}\n'), packing.flush()])
+    start = packing.compress(b'{"role": "user", "content": "') + packing.flush(zlib.Z_FULL_FLUSH)
+    spaces = _repeated(packing, b" " * 2**20, megabytes)
+    return start + spaces + packing.compress(b'"}\n') + packing.flush()
+
+
+def _repeated(packing: Any, piece: bytes, times: int) -> bytes:
+    """Return a piece so many times, packed once: a flushed block depends on nothing before it."""
+    return (packing.compress(piece) + packing.flush(zlib.Z_FULL_FLUSH)) * times
 
 
 def _archive(**files: bytes) -> bytes:
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return target.getvalue()
@@ -152,10 +152,10 @@ async def test_imports_that_stall_hold_up_nobody_else(tmp_path: Path):
 
 def _pdf_bomb() -> bytes:
     """Return a PDF whose one page is a gigabyte of drawing orders."""
-    packing = zlib.compressobj(9)
-    stream = b"".join(
-        [*(packing.compress(b"0 0 m 9 9 l S " * 75_000) for _ in range(1_000)), packing.flush()]
-    )
+    packing, orders, times = zlib.compressobj(9, wbits=-15), b"0 0 m 9 9 l S " * 75_000, 1_000
+    checksum = functools.reduce(lambda sum_, _: zlib.adler32(orders, sum_), range(times), 1)
+    packed = _repeated(packing, orders, times) + packing.flush()
+    stream = b"\x78\xda" + packed + checksum.to_bytes(4)
     parts = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -175,7 +175,7 @@ def _pdf_bomb() -> bytes:
 
 @pytest.fixture
 async def parser() -> AsyncIterator[Parser]:
-    opened = Parser(ParserLimits(seconds=20, memory_megabytes=1_500))
+    opened = Parser(KnowledgeSettings(parse_seconds=20, parse_memory_mb=1_500))
     yield opened
     await opened.close()
 

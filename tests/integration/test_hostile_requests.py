@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from recollect.server.app import create_app
+from tests.serving import calling
 
 JSON = {"Content-Type": "application/json"}
 BROKEN = r"\ud83d"
@@ -15,14 +16,7 @@ BROKEN = r"\ud83d"
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "data")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-        ) as opened,
-    ):
+    async with calling(create_app(tmp_path / "data")) as opened:
         yield opened
 
 

@@ -57,12 +57,6 @@ async def test_before_its_first_job_a_worker_looks_once_for_what_nobody_has_queu
     assert ran == ["found"]
 
 
-async def test_a_waiting_job_stands_for_a_second_one_with_its_key(jobs: SqlJobs):
-    await jobs.add([NewJob(kind="sort", key="same")])
-    await jobs.add([NewJob(kind="sort", key="same")])
-    assert (await jobs.counts()).waiting == 1
-
-
 async def test_a_failing_job_waits_longer_each_time_and_is_given_up_in_the_end(
     jobs: SqlJobs, clock: TurnedClock
 ):
@@ -84,22 +78,6 @@ async def test_a_failing_job_waits_longer_each_time_and_is_given_up_in_the_end(
     assert waits[1:5] == [timedelta(seconds=seconds) for seconds in (1, 2, 4, 8)]
     counts = await jobs.counts()
     assert (counts.waiting, counts.failed) == (0, 1)
-
-
-async def test_a_dead_workers_job_is_taken_over_after_its_lease(jobs: SqlJobs, clock: TurnedClock):
-    await jobs.add([NewJob(kind="sort", key="1")])
-    now = clock.now()
-    dead = await jobs.claim(["sort"], "dead", now=now, lease_until=now + timedelta(seconds=60))
-    assert dead is not None
-    assert await jobs.claim(["sort"], "b", now=now, lease_until=now) is None
-    later = clock.turn(seconds=61)
-    alive = await jobs.claim(["sort"], "b", now=later, lease_until=later + timedelta(seconds=60))
-    assert alive is not None
-    assert alive.attempts == 2
-    await jobs.finish(dead)
-    assert (await jobs.counts()).waiting == 1, "only the holder of the lease may finish a job"
-    await jobs.finish(alive)
-    assert (await jobs.counts()).waiting == 0
 
 
 async def test_work_of_an_unknown_kind_is_left_for_a_version_that_knows_it(

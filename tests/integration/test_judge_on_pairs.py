@@ -5,7 +5,8 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.models.local_model import LocalModel, open_facets, open_judge
+from recollect.models.facet_head import open_facets
+from recollect.models.local_model import LocalModel, open_judge
 from recollect.ports.judge import Statement
 from recollect.writing.judges import ThresholdJudge
 from training.judge.own import DATA, read_lines

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
+from recollect.domain.sections import KnowledgeSettings
 from recollect.errors import InvalidInput
-from recollect.knowledge.parser import Parser, ParserLimits
+from recollect.knowledge.parser import Parser
 from tests.office_files import docx, pdf, xlsx, zip_bomb
 
 
@@ -86,7 +87,7 @@ async def test_a_page_is_cited_once(memory: Memory) -> None:
 
 
 async def test_a_reader_that_dies_or_hangs_stops_nothing() -> None:
-    parser = Parser(ParserLimits(seconds=0.001))
+    parser = Parser(KnowledgeSettings(parse_seconds=0.001))
     with pytest.raises(InvalidInput, match="took more than"):
         await parser.parse(pdf([["slow"]]), "pdf", "slow.pdf")
     await parser.close()

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from recollect.context.archives.manager import ArchiveOptions
 from recollect.context.placeholder import Placeholder, find_placeholders, parse_placeholder
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.scope import Scope
+from recollect.domain.sections import ArchiveSettings
 from recollect.errors import InvalidInput, NotFound, StorageError
 from recollect.ports.runtime import SystemClock
 from tests.conftest import TurnedClock
@@ -100,7 +100,7 @@ async def test_a_result_of_many_megabytes_is_searched_to_its_end(bench: ArchiveB
 
 async def test_the_placeholder_tells_what_was_put_away(bench: ArchiveBench, clock: TurnedClock):
     text = "来源：操作手册.pdf\n" + _LARGE
-    shown = await bench.manager(options=ArchiveOptions(show="placeholder")).process_tool_result(
+    shown = await bench.manager(options=ArchiveSettings(show="placeholder")).process_tool_result(
         "search_docs", {"query": "角色权限如何配置", "mode": "mix"}, text, "monday"
     )
     placeholder = parse_placeholder(shown)
@@ -132,7 +132,7 @@ async def test_the_producing_turn_shows_the_passages_that_answer(
 
 
 async def test_all_of_it_is_shown_when_that_is_wanted_and_fits(bench: ArchiveBench):
-    options = ArchiveOptions(show="full")
+    options = ArchiveSettings(show="full")
     text = manual("en", 12_000)
     shown = await bench.manager(options=options).process_tool_result("docs", {}, text, "monday")
     assert text in shown
@@ -578,7 +578,7 @@ async def _ten_rounds(bench: ArchiveBench, language: str) -> dict[str, int]:
     inline = sum(TOKENS.count(text) * (10 - turn) for turn, text in enumerate(texts))
     figures = {"inline": inline}
     for show in ("passages", "full", "placeholder"):
-        manager = bench.manager(options=ArchiveOptions(show=show, full_tokens=60_000))
+        manager = bench.manager(options=ArchiveSettings(show=show, full_tokens=60_000))
         shown = [
             await manager.process_tool_result("docs", {"query": question}, text, f"{show} {turn}")
             for turn, text in enumerate(texts)

@@ -16,6 +16,7 @@ from recollect.ports.embedder import Progress, Purpose
 from recollect.settings import Settings
 from tests.database_servers import ask
 from tests.fakes import FakeEmbedder
+from tests.services import services, store_of
 
 
 class HeldEmbedder(FakeEmbedder):
@@ -240,7 +241,7 @@ async def test_an_embedder_that_raises_anything_stops_nothing(
     with monkeypatch.context() as broken:
         broken.setattr(embedder, "embed", failing)
         await memory.observe(_said("the harbour master keeps the keys"), session="s")
-        await memory._parts.late_vectors.settled()
+        await services(memory).late_vectors.settled()
     embedder.is_let.set()
     await memory.observe(_said("the pilot has another one"), session="s")
     assert len(await memory.recall("pilot")) == 1
@@ -257,5 +258,5 @@ async def test_a_vector_of_another_owner_is_not_taken_for_a_units_own(
     model = EmbeddingModel(name=embedder.model, dimension=embedder.dimension)
     late = UnitVector(scope=turn.scope, unit=unit, owner="turn_before", vector=bytes(128))
     changes = ChangeSet(principal="test", scope=turn.scope, vectors=(late,), model=model)
-    await memory._parts.store.commit(changes)
+    await store_of(memory).commit(changes)
     assert ask(database_path, "SELECT vector FROM vectors") == before

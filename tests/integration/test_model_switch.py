@@ -25,6 +25,7 @@ from tests.conftest import TurnedClock
 from tests.database_servers import ask, open_at
 from tests.fakes import FakeEmbedder
 from tests.integration.archive_texts import manual
+from tests.services import services, store_of
 
 OLD, NEW = "fake:old", "fake:new"
 _DIMENSIONS = {OLD: 64, NEW: 32}
@@ -322,7 +323,7 @@ async def test_one_waits_for_another_process_that_has_begun_it(opened, clock: Tu
     async with opened(OLD) as there, opened(NEW) as here:
         await there.remember_many(NOTES)
         await here.reindex(background=True)
-        jobs = there._parts.jobs
+        jobs = services(there).jobs
         job = await jobs.claim(
             ["reembed"], "other", now=clock.now(), lease_until=clock.now() + timedelta(minutes=1)
         )
@@ -330,7 +331,7 @@ async def test_one_waits_for_another_process_that_has_begun_it(opened, clock: Tu
         waiting = asyncio.create_task(here.reindex())
         await asyncio.sleep(0.1)
         assert not waiting.done()
-        reembedder = there._parts.own_renewal._reembedder
+        reembedder = services(there).store_reindex._reembedder
         await reembedder.run(job)
         await jobs.finish(job)
         assert await waiting == len(NOTES)
@@ -376,7 +377,7 @@ async def test_vectors_that_come_too_late_do_not_bring_a_scope_back(opened, data
     async with opened(OLD) as memory:
         await memory.remember_many(NOTES)
         gone = Scope(user="nobody")
-        store = memory._parts.own_store
+        store = store_of(memory)
         units = table(database_path, "SELECT id, owner_id FROM units")
         vectors = tuple(
             UnitVector(scope=gone, unit=unit, owner=owner, vector=bytes(64))

@@ -30,6 +30,7 @@ from recollect.ports.units import Left
 from tests.conftest import TurnedClock
 from tests.database_servers import Running, ask, open_at
 from tests.fakes import FakeEmbedder
+from tests.services import services
 
 NOTES = [f"lighthouse parcel {number} 第{number}号灯塔" for number in range(30)]
 # What the older analyzer made of every text; no text says it.
@@ -308,7 +309,7 @@ async def test_a_vector_that_comes_late_is_on_both_sides(
         embedder.is_broken = False
         clock.turn(minutes=1)
         with monkeypatch.context() as meanwhile:
-            handlers: Any = memory._parts.worker._handlers
+            handlers: Any = services(memory).worker._handlers
             meanwhile.setitem(handlers, reindex.REINDEX, not_now)
             await memory.drain()
         made = len(NOTES) + renewed

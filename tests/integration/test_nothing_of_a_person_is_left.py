@@ -17,19 +17,14 @@ from recollect import Memory
 from recollect.cli.app import run
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from tests.serving import calling
 
 GONE_PROCESS = 2**22 + 1
 
 
 @asynccontextmanager
 async def _serving(path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(path)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1"
-        ) as client,
-    ):
+    async with calling(create_app(path), "http://127.0.0.1") as client:
         yield client
 
 

@@ -16,6 +16,7 @@ from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.server.app import MOST_BYTES, create_app
 from recollect.server.bodies import ChangedRecord, Filters, NewRecord, Prompt
 from recollect.settings import Settings
+from tests.serving import calling
 from tests.unit.models.tiny_model import write_folder
 
 JSON = {"Content-Type": "application/json"}
@@ -23,15 +24,7 @@ JSON = {"Content-Type": "application/json"}
 
 @asynccontextmanager
 async def serving(where: Path | Settings) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(where)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-            headers=JSON,
-        ) as client,
-    ):
+    async with calling(create_app(where), headers=JSON) as client:
         yield client
 
 

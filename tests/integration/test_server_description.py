@@ -1,45 +1,21 @@
 """The description of the API: complete, current, and readable without another host."""
 
-import dataclasses
 import json
 import re
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any
 
 import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from recollect.domain import (
-    access,
-    archive,
-    audit,
-    change,
-    context,
-    directory,
-    embedding,
-    forgetting,
-    hit,
-    injection,
-    job,
-    meter,
-    model_tier,
-    record,
-    relation,
-    scope,
-    sharing,
-    stats,
-    transfer,
-    turn,
-    upkeep,
-    write,
-)
+from recollect.domain import scope
 from recollect.domain.page import MAX_PAGE
 from recollect.errors import InvalidInput
-from recollect.server import answers, operation_answers, session_answers
 from recollect.server.app import ROUTERS, create_app
 from recollect.server.caller import query_parameters
-from recollect.settings import origins
 from tools.write_openapi import TARGET, description
 
 _API: dict[str, Any] = create_app("unused.db").openapi()
@@ -109,68 +85,37 @@ def _bodies(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield schema
 
 
-_PAIRS: list[tuple[type, type[answers.Answer]]] = [
-    (scope.Scope, answers.Scope),
-    (record.Evidence, answers.RecordEvidence),
-    (turn.Turn, answers.Turn),
-    (hit.Explanation, answers.Explanation),
-    (hit.Recalled, answers.Recalled),
-    (hit.ArchivePassage, answers.ArchivePassage),
-    (context.MemoryContext, answers.MemoryContext),
-    (write.Written, answers.Written),
-    (write.Trace, answers.Trace),
-    (write.Route, answers.Route),
-    (stats.Stats, operation_answers.Stats),
-    (meter.Metrics, operation_answers.Metrics),
-    (meter.MetricPoint, operation_answers.MetricPoint),
-    (meter.MetricFigures, operation_answers.MetricFigures),
-    (access.Agent, operation_answers.Agent),
-    (access.ApiKey, operation_answers.Key),
-    (access.NewKey, operation_answers.NewKey),
-    (origins.SettingInUse, operation_answers.Setting),
-    (stats.StoreCounts, operation_answers.StoreCounts),
-    (stats.IndexStats, operation_answers.IndexStats),
-    (model_tier.ModelUsage, operation_answers.ModelUsage),
-    (stats.Health, operation_answers.MemoryHealth),
-    (relation.Conflict, answers.Conflict),
-    (upkeep.Dispute, answers.Dispute),
-    (upkeep.Swept, operation_answers.Swept),
-    (sharing.Proposal, answers.Proposal),
-    (audit.AuditEntry, operation_answers.AuditEntry),
-    (injection.ReplayedItem, operation_answers.ReplayedItem),
-    (forgetting.Forgotten, operation_answers.Forgotten),
-    (forgetting.Verification, operation_answers.Verification),
-    (embedding.Reindexing, operation_answers.Reindexing),
-    (relation.Link, answers.Link),
-    (stats.DuplicatePair, operation_answers.DuplicatePair),
-    (archive.Archive, session_answers.Archive),
-    (archive.SweptArchives, session_answers.SweptArchives),
-    (upkeep.BulkChange, answers.BulkChange),
-    (stats.Finding, operation_answers.Finding),
-    (directory.Contents, answers.Contents),
-    (directory.Facets, answers.Facets),
-    (directory.SessionEntry, answers.SessionEntry),
-    (change.ScopeChange, answers.ScopeChange),
-    (job.JobReport, operation_answers.Job),
-    (context.SessionUsage, session_answers.SessionUsage),
-    (transfer.Imported, operation_answers.Imported),
-]
+def test_a_response_has_all_the_members_that_are_described():
+    told = {name: it for name, it in _SCHEMAS.items() if name in _response_names()}
+    assert {"Stats", "SemanticRecord", "RecordPage"} <= told.keys()
+    for name, schema in told.items():
+        assert schema.get("required", []) == list(schema.get("properties", {})), name
+        assert schema["description"], name
 
 
-@pytest.mark.parametrize(("value", "model"), _PAIRS)
-def test_an_answer_has_exactly_the_fields_of_the_value(value: type, model: type[answers.Answer]):
-    assert [it.name for it in dataclasses.fields(value)] == list(model.model_fields)
+def _response_names() -> set[str]:
+    names: set[str] = set()
+    waiting: list[Any] = [
+        response
+        for _, operation in operations()
+        for status, response in operation["responses"].items()
+        if status.startswith("2")
+    ]
+    while waiting:
+        found = set(re.findall(r"#/components/schemas/([^\"]+)", json.dumps(waiting.pop())))
+        waiting += [_SCHEMAS[name] for name in found - names if "enum" not in _SCHEMAS[name]]
+        names |= {name for name in found if "enum" not in _SCHEMAS[name]}
+    return names
 
 
-def test_a_record_has_exactly_the_fields_of_the_library():
-    common = {it.name for it in dataclasses.fields(record.Record)} - {"details", "kind"}
-    assert answers.AnyRecord.model_fields.keys() == common
-    for details, model in (
-        (record.Episode, answers.EpisodicRecord),
-        (record.Procedure, answers.ProceduralRecord),
-    ):
-        own = model.model_fields.keys() - common - {"kind"}
-        assert own == {it.name for it in dataclasses.fields(details)}
+def test_the_texts_are_about_schemas_that_there_are():
+    texts = tomllib.loads(files("recollect.server").joinpath("schemas.toml").read_text("utf-8"))
+    for part in ("descriptions", "examples", "members"):
+        assert texts[part].keys() <= _SCHEMAS.keys()
+    assert {*texts["requests"].values(), *texts["responses"].values()} <= _SCHEMAS.keys()
+    for name, members in texts["members"].items():
+        described = _SCHEMAS["SemanticRecord" if name == "Record" else name]["properties"]
+        assert members.keys() <= described.keys(), name
 
 
 def test_an_address_takes_exactly_what_the_description_says():

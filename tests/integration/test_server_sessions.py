@@ -14,22 +14,18 @@ import pytest
 from recollect import Memory
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from tests.serving import calling
 
 ANN = {"user": "ann"}
 
 
 @asynccontextmanager
 async def serving(data: Path, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(Settings.load({"data_dir": data, **settings}))
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-            headers={"Content-Type": "application/json"},
-            params=ANN,
-        ) as client,
-    ):
+    async with calling(
+        create_app(Settings.load({"data_dir": data, **settings})),
+        headers={"Content-Type": "application/json"},
+        params=ANN,
+    ) as client:
         yield client
 
 

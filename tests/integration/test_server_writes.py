@@ -10,22 +10,16 @@ import httpx
 import pytest
 
 from recollect.server.app import create_app
+from tests.serving import calling
 
 ANN = {"user": "ann"}
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "memory.db")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-            headers={"Content-Type": "application/json"},
-            params=ANN,
-        ) as opened,
-    ):
+    async with calling(
+        create_app(tmp_path / "memory.db"), headers={"Content-Type": "application/json"}, params=ANN
+    ) as opened:
         yield opened
 
 

@@ -15,6 +15,7 @@ from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
 from tests.integration.test_server import problem_of, serving
+from tests.services import services
 
 
 def _settings(place: Path, **given: Any) -> Settings:
@@ -155,7 +156,7 @@ async def test_a_sweep_closes_stale_proposals(database_path: Path, clock: Turned
     async with Memory.open(settings, clock=clock) as memory:
         proposal = await memory.shared.propose("Decision 1", "adr")
         clock.turn(days=3)
-        await memory._parts.working.sweeper.schedule()
+        await services(memory).working.sweeper.schedule()
         await memory.work()
         closed = await memory.shared.proposal(proposal.id)
         assert (closed.status, closed.decided_by) == ("expired", "sweep")
@@ -174,7 +175,7 @@ async def test_all_of_it_is_in_the_audit(database_path: Path, clock: TurnedClock
         await rita.shared.update(record, "Rule alpha, said better")
         await boss.shared.delete(record)
         clock.turn(days=20)
-        await memory._parts.sharing.proposals.expire_stale()
+        await services(memory).sharing.proposals.expire_stale()
         told = [(it.action, it.actor, it.target) for it in await memory.audit.tail()]
         assert told[::-1] == [
             *(("propose", "rita", it.id) for it in (taken, refused, left, stale)),

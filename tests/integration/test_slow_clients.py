@@ -11,30 +11,23 @@ import pytest
 import uvicorn
 
 from recollect.server.app import create_app
-from recollect.server.fast_wire import HttptoolsProblemProtocol
-from recollect.server.wire import H11ProblemProtocol
+from recollect.server.wire import ProblemProtocol
 
 POST = b"POST /v1/records HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 HEALTH = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 BODY = b'{"content": "tea"}'
 
 
-class ImpatientProtocol(H11ProblemProtocol):
+class ImpatientProtocol(ProblemProtocol):
     """The server's own protocol, in less time."""
 
     patience = 1.0
 
 
-class FastImpatientProtocol(HttptoolsProblemProtocol):
-    """The same on httptools."""
-
-    patience = 1.0
-
-
-@pytest.fixture(params=[ImpatientProtocol, FastImpatientProtocol], ids=["h11", "httptools"])
-async def port(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[int]:
+@pytest.fixture
+async def port(tmp_path: Path) -> AsyncIterator[int]:
     app = create_app(tmp_path / "data")
-    server = uvicorn.Server(uvicorn.Config(app, http=request.param, ws="none", log_config=None))
+    server = uvicorn.Server(uvicorn.Config(app, http=ImpatientProtocol, ws="none", log_config=None))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         yield listener.getsockname()[1]

@@ -16,18 +16,12 @@ from recollect.domain.times import to_micros
 from recollect.recall.fence import fenced
 from recollect.server import console
 from recollect.server.app import create_app
+from tests.serving import calling
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "data")
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app, raise_app_exceptions=False),
-            base_url="http://127.0.0.1:7077",
-        ) as opened,
-    ):
+    async with calling(create_app(tmp_path / "data")) as opened:
         yield opened
 
 

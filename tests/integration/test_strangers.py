@@ -17,18 +17,12 @@ import pytest
 from recollect.cli.app import run
 from recollect.server.app import create_app
 from tests.processes import RECOLLECT, Child
-from tests.serving import served
+from tests.serving import calling, served
 
 
 @asynccontextmanager
 async def _serving(path: Path, **given: Any) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(path, **given)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1"
-        ) as client,
-    ):
+    async with calling(create_app(path, **given), "http://127.0.0.1") as client:
         yield client
 
 

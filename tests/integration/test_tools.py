@@ -21,6 +21,7 @@ from tests.chat_server import refusal as server_error
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
 from tests.integration.archive_texts import manual
+from tests.services import services
 
 TEA = "Ann drinks green tea in the morning"
 CHINESE_TEA = "安妮早上喝绿茶"
@@ -852,5 +853,5 @@ async def test_what_is_recognised_is_told_and_counted(
     first = await told(tools, "memory_write", content=old, metadata={})
     written = await told(tools, "memory_write", content=new, metadata={})
     assert (first["status"], written["status"]) == ("created", "same")
-    figures = figures_of(ann._parts.meter.totals())
+    figures = figures_of(services(ann).meter.totals())
     assert (figures.duplicate_writes, figures.duplicate_share) == (1, 0.5)

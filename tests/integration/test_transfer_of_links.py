@@ -14,6 +14,7 @@ from recollect.domain.record import Record
 from recollect.errors import NotAllowed
 from tests.conftest import TurnedClock
 from tests.database_servers import ask
+from tests.services import database_of
 from tests.upkeep import dispute
 
 
@@ -128,7 +129,7 @@ async def test_what_is_being_forgotten_is_not_exported(
     scopes = schema.scopes
     renamed = update(scopes).where(scopes.c.user == "ann")
     renamed = renamed.values(agent=erasure.FORGOTTEN_AGENT, user="x")
-    await memory._parts.database.write(lambda connection: connection.execute(renamed))
+    await database_of(memory).write(lambda connection: connection.execute(renamed))
 
     lines = await lines_of(memory)
     assert json.loads(lines[0])["counts"]["records"] == len(lines) - 1 == 1

@@ -25,6 +25,7 @@ from recollect.lifecycle.usage import Usage
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
+from tests.services import store_of
 
 
 @pytest.fixture
@@ -153,21 +154,17 @@ def _fields(worth: Worth) -> dict[str, object]:
 # --- Counting recalls ---------------------------------------------------------------------------
 
 
-def _store(memory: Memory):
-    return memory._parts.own_store  # pyright: ignore[reportPrivateUsage]
-
-
 async def test_a_session_counts_once_however_many_processes_serve_it(
     memory: Memory, database: Database, clock: TurnedClock
 ):
     saved = await memory.remember_many(["tea", "茶"])
     for _ in range(2):
-        usage = Usage(_store(memory), clock, state=SqlState(database, clock), pause=3600)
+        usage = Usage(store_of(memory), clock, state=SqlState(database, clock), pause=3600)
         usage.entered("s1", saved)
         usage.entered("s1", saved[:1])
         await usage.close()
     assert [(await memory.get(it.id)).access_count for it in saved] == [1, 1]
-    usage = Usage(_store(memory), clock, state=SqlState(database, clock), pause=3600)
+    usage = Usage(store_of(memory), clock, state=SqlState(database, clock), pause=3600)
     usage.entered("s1", saved)
     usage.entered("s2", saved[:1])
     await usage.close()
@@ -178,14 +175,14 @@ async def test_a_count_that_failed_is_not_taken_for_one_that_was_made(
     memory: Memory, database: Database, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
 ):
     saved = await memory.remember("tea")
-    usage = Usage(_store(memory), clock, state=SqlState(database, clock), pause=3600)
+    usage = Usage(store_of(memory), clock, state=SqlState(database, clock), pause=3600)
     usage.entered("s1", [saved])
 
     async def busy(_: ChangeSet) -> Committed:
         raise StorageBusy("told to fail")
 
     with monkeypatch.context() as patched:
-        patched.setattr(_store(memory), "commit", busy)
+        patched.setattr(store_of(memory), "commit", busy)
         with pytest.raises(StorageBusy):
             await usage.flush()
     await usage.close()

@@ -15,6 +15,7 @@ from recollect import Memory
 from recollect.domain.fields import Draft
 from recollect.server.app import create_app
 from tests.command_line import CommandLine
+from tests.serving import calling
 from tests.upkeep import dispute, quarantine
 
 
@@ -123,15 +124,11 @@ def test_the_command_line_sweeps_after_a_dry_run(cli: CommandLine, folder: Path)
 
 @asynccontextmanager
 async def _serving(where: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(where)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=httpx.ASGITransport(app),
-            base_url="http://127.0.0.1:7077/v1/upkeep",
-            headers={"Content-Type": "application/json"},
-        ) as client,
-    ):
+    async with calling(
+        create_app(where),
+        "http://127.0.0.1:7077/v1/upkeep",
+        headers={"Content-Type": "application/json"},
+    ) as client:
         yield client
 
 

@@ -14,6 +14,7 @@ from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import ask, tables_of
 from tests.fakes import FakeJudge
+from tests.services import services
 
 _STEPS = ["route", "redact", "extract", "ground", "reconcile", "store", "audit"]
 _MAIL = "ann.lee@example.com"
@@ -232,7 +233,7 @@ async def test_two_processes_that_say_the_same_make_one_record(
 async def test_what_is_written_is_judged_anew_only_where_a_record_came_meanwhile(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ):
-    candidates = memory._parts.writing.pipeline._candidates  # pyright: ignore[reportPrivateUsage]
+    candidates = services(memory).writing.pipeline._candidates  # pyright: ignore[reportPrivateUsage]
     find, judged = candidates.of, 0
 
     async def found_too_early(*arguments: object):

@@ -10,6 +10,7 @@ from recollect.server.app import create_app
 from recollect.writing.judges import JudgeChain
 from tests.command_line import CommandLine
 from tests.fakes import FakeJudge
+from tests.serving import calling
 
 
 @pytest.fixture(autouse=True)
@@ -28,16 +29,11 @@ def cli(
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(tmp_path / "memory.db")
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(
-            transport=transport,
-            base_url="http://localhost",
-            headers={"Content-Type": "application/json"},
-        ) as opened,
-    ):
+    async with calling(
+        create_app(tmp_path / "memory.db"),
+        "http://localhost",
+        headers={"Content-Type": "application/json"},
+    ) as opened:
         yield opened
 
 

@@ -21,6 +21,7 @@ from recollect.settings import Settings
 from recollect.writing.routing import Router
 from recollect.writing.strategy import Merged, Merger
 from tests.fakes import FakeJudge
+from tests.services import services
 
 if TYPE_CHECKING:
     from tests.conftest import TurnedClock
@@ -212,7 +213,7 @@ async def test_a_real_small_model_extracts_routes_and_summarises_without_harm(
         clock.turn(days=9)
         changed = await memory.write("The API limit is 200 requests.", category="domain-facts")
         await memory.drain()
-        usage = {it.task: it.calls for it in memory._parts.working.models.usage()}
+        usage = {it.task: it.calls for it in services(memory).working.models.usage()}
         everything = (await memory.list(status=list(Status), limit=200)).items
 
     assert any("peanut" in it.record.content for it in found if it.record)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Memory
-from recollect.assemble import container, moves
+from recollect.assemble import lifetime, moves
 from recollect.assemble.moves import AgentMover
 from recollect.backends.sql import sqlite_database
 from recollect.backends.sql.agent_copy import AgentCopy
@@ -201,7 +201,7 @@ def killed_move(folder: Path, to: str, moment: str) -> dict[str, Any]:
 def main() -> None:
     place, to, *moments = Path(sys.argv[1]), *sys.argv[2:]
     # Imported once, not by every process.
-    for module in container._BACKGROUND_MODULES:  # pyright: ignore[reportPrivateUsage]
+    for module in lifetime._BACKGROUND_MODULES:  # pyright: ignore[reportPrivateUsage]
         importlib.import_module(module)
     first = place / "first"
     first.mkdir()

@@ -18,6 +18,7 @@ from recollect.domain.job import NewJob
 from recollect.errors import StorageError
 from recollect.settings import Settings
 from tests.database_servers import Server
+from tests.services import services
 from tests.serving import served
 
 _AGENTS = ("near", "far", "usual")
@@ -220,7 +221,9 @@ async def test_a_store_that_is_away_is_told_of(given: dict[str, Any]):
 async def test_an_operator_sees_the_jobs_and_figures_of_all_stores(memory: Memory):
     await _tell(memory)
     for agent in (None, *_AGENTS):
-        await memory.scope(user="ann", agent=agent)._parts.jobs.add([NewJob(kind="odd", key="k")])
+        await services(memory.scope(user="ann", agent=agent)).jobs.add(
+            [NewJob(kind="odd", key="k")]
+        )
     listed = list(await memory.jobs.list(kind="odd"))
     # Two agents have stores of their own; the two others share one job of one key.
     assert len(listed) == 3
@@ -245,7 +248,7 @@ async def test_reindexing_reaches_every_store(memory: Memory):
     await _tell(memory)
     await memory.drain()
     units = (await memory.reindexing()).units
-    alone = [await parts.own_renewal.progress() for parts in memory._parts.every()]
+    alone = [await parts.store_reindex.progress() for parts in services(memory).router.every()]
     assert len(alone) == 3
     assert units == sum(it.units for it in alone) > max(it.units for it in alone)
     assert await memory.stop_reindexing() is False

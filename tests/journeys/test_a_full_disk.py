@@ -11,6 +11,7 @@ import pytest
 
 from recollect import Memory, RecollectError
 from recollect.backends.sql.companions import Reserve, reserve_of
+from tests.services import database_of
 
 # Lets no file grow beyond 2 MB, and archives something larger.
 _LIMITED = """
@@ -53,7 +54,7 @@ async def limit(memory: Memory, more_pages: int = 0) -> None:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages + more_pages}")
 
-    await memory._parts.database.write(set_limit)  # type: ignore[attr-defined]
+    await database_of(memory).write(set_limit)
 
 
 async def fill(memory: Memory) -> None:
@@ -86,7 +87,7 @@ async def test_something_can_be_removed_thanks_to_the_reserve(
     def release(self: Reserve) -> None:
         released.append(reserve_of(database_path).exists())
         real(self)
-        connection, _ = memory._parts.database._held.connection()  # type: ignore[attr-defined]
+        connection, _ = database_of(memory)._held.connection()  # type: ignore[attr-defined]
         connection.exec_driver_sql("PRAGMA max_page_count=1000000")
 
     real = Reserve.release

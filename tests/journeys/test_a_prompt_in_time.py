@@ -22,6 +22,7 @@ from recollect.server.app import create_app
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
+from tests.services import services
 
 _LIMIT = 0.3
 # A busy machine takes longer for everything; waiting for the model would take five seconds.
@@ -165,10 +166,10 @@ async def test_the_first_prompt_of_a_session_finds_the_models_loaded(
         await told_before(memory)
     async with Memory.open(settings_at(tmp_path)) as memory:
         await memory.session("now")
-        loading = memory._parts._loading
+        loading = services(memory).lifetime._loading
         assert loading is not None, "loading begins when a session is opened"
         await asyncio.wait([loading])
-        calls = memory._parts.understanding.usage()[0].calls
+        calls = services(memory).understanding.usage()[0].calls
         assert calls, "the model has read something before the first prompt"
 
 
@@ -180,7 +181,7 @@ async def test_units_that_get_their_vectors_by_themselves_are_no_problem(
     async with Memory.open(settings, embedder=embedder, clock=clock) as memory:
         embedder.is_broken = True
         await told_before(memory)
-        await memory._parts.late_vectors.settled()
+        await services(memory).late_vectors.settled()
         recalled = await memory.recall(_QUESTION)
         assert "the embedding model failed" in " ".join(recalled.degraded), "it fails: told"
 

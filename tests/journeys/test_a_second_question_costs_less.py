@@ -14,9 +14,10 @@ import pytest
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
-from recollect.context.notes import NotesOptions, SessionNotes
+from recollect.context.notes import SessionNotes
 from recollect.domain.notes import Cached
 from recollect.domain.scope import Scope
+from recollect.domain.sections import NotesSettings
 from recollect.ports.state import State, StateKey
 from tests.conftest import TurnedClock
 
@@ -113,7 +114,7 @@ def test_a_question_about_what_was_read_already_costs_no_call_at_all():
 
 def test_an_agent_that_asks_all_the_same_can_be_answered_from_the_cache():
     regulation = Regulation()
-    agent = Agent(regulation, SessionNotes(NotesOptions(answer_from_cache=True)))
+    agent = Agent(regulation, SessionNotes(NotesSettings(answer_from_cache=True)))
     agent.ask("倒闸操作由几个人进行？", page=85)
     answer = agent.notes.before_tool("get_toc", {"reg_id": "angui_2024"})
     assert isinstance(answer, Cached)

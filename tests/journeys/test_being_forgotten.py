@@ -21,6 +21,7 @@ from recollect.errors import NotFound, StorageError
 from recollect.language.analysis import term_keys, terms
 from tests.database_servers import ask, place_of, tables_of
 from tests.fakes import FakeEmbedder
+from tests.services import database_of
 
 # Said nowhere else, each in another of the places where something of Ann's is kept.
 PLANTED = {
@@ -253,7 +254,7 @@ async def test_the_ledger_names_nobody(memory: Memory):
     await live_a_life(memory)
     await memory.scope(user=ANN, agent="cook").forget(session=PLANTED["session"])
     await memory.scope(user=ANN).forget(user=ANN)
-    kept = memory._parts.database.ledger
+    kept = database_of(memory).ledger
     assert len(kept.ids()) == 2
     ledger = b"".join(content for _, content in kept.contents())
     assert not [term for term in PLANTED.values() if term.encode() in ledger]

@@ -10,6 +10,7 @@ from recollect.domain.record import Evidence, Record
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.services import services
 from tests.upkeep import dispute
 
 PAIRS = {
@@ -216,7 +217,7 @@ async def test_an_edit_in_between_does_not_lose_the_decision(
 ):
     first, second = await _two(memory, clock)
     conflict = await dispute(memory, first, second)
-    conflicts = memory._parts.upkeep.conflicts  # pyright: ignore[reportPrivateUsage]
+    conflicts = services(memory).upkeep.conflicts
     write, edited = conflicts._write, []  # pyright: ignore[reportPrivateUsage]
 
     async def with_an_edit_before(*arguments: object):

@@ -13,6 +13,7 @@ from recollect.errors import Closed
 from recollect.writing.reader_extraction import ReaderExtractor
 from tests.database_servers import ask
 from tests.fakes import FakeEmbedder
+from tests.services import services
 
 ANN = "annabelfitzwhistle"
 SECRETS = ("zorblaxian", "翡翠茶壶")
@@ -46,7 +47,7 @@ async def test_prompts_that_were_not_audited_yet_are_not_audited_any_more(
 ):
     await memory.scope(user=ANN).remember(f"Ann keeps {' and '.join(SECRETS)}")
     await memory.scope(user="bob").remember("Bob keeps a parrot")
-    elsewhere._parts.usage._auditing._pause = 60
+    services(elsewhere).usage._auditing._pause = 60
     ann = await elsewhere.scope(user=ANN).context(f"who keeps {SECRETS[0]}?", session="s")
     bob = await elsewhere.scope(user="bob").context("who keeps a parrot?", session="t")
     assert ann.text
@@ -65,7 +66,7 @@ async def test_a_prompt_that_named_a_forgotten_record_is_not_audited_any_more(
     ann = memory.scope(user=ANN)
     gone = await ann.remember("The cat sleeps in the attic")
     kept = await ann.remember("The dog sleeps in the barn")
-    elsewhere._parts.usage._auditing._pause = 60
+    services(elsewhere).usage._auditing._pause = 60
     asked = elsewhere.scope(user=ANN)
     attic = await asked.context("cat attic", session="s", limit=1)
     barn = await asked.context("dog barn", session="s", limit=1)

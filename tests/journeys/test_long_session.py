@@ -13,7 +13,6 @@ from recollect import Memory
 from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import (
     Compression,
-    CompressionOptions,
     Trimmer,
     digested_to,
     edits_of,
@@ -25,13 +24,14 @@ from recollect.context.edits import apply
 from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
 from recollect.domain.message import Message
+from recollect.domain.sections import CompressionSettings
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
 from recollect.ports.language_model import message_tokens
 from tests.conversations import Planted, long_log
 from tests.reports import write_report
 
-_OPTIONS = CompressionOptions()
+_OPTIONS = CompressionSettings()
 _COUNTER = EstimatedTokens()
 _EXACT = ExactTokens()
 _LANGUAGES = ("en", "zh")
@@ -121,7 +121,9 @@ async def test_a_growing_session_stays_small_and_mostly_unchanged(language: str)
     """Before each model call: within the budget, valid, and most often what it was."""
     log = long_log(2, language, "held")
     budget = 12_000
-    background = BackgroundCompression(Summariser(_COUNTER, _OPTIONS), _COUNTER, _OPTIONS)
+    background = BackgroundCompression(
+        Summariser(_COUNTER, _OPTIONS), _COUNTER, _OPTIONS, most_verbatim=48
+    )
     calls = changes = 0
     before: tuple[Message, ...] = ()
     for end in range(1, len(log.messages) + 1):

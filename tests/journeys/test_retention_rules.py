@@ -10,6 +10,7 @@ from recollect import Memory, Status
 from recollect.errors import Conflict, NotFound
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
+from tests.services import services
 from tests.upkeep import dispute, quarantine
 
 
@@ -108,7 +109,7 @@ async def test_the_background_sweeps_for_everybody(memory: Memory, clock: Turned
     bob = memory.scope(user="bob")
     his = await bob.remember("gone soon", tier="short", expires_at=clock.turn(days=1))
     clock.turn(days=1)
-    await memory._parts.working.sweeper.schedule()  # pyright: ignore[reportPrivateUsage]
+    await services(memory).working.sweeper.schedule()
     await memory.drain()
     with pytest.raises(NotFound):
         await bob.get(his.id)
@@ -122,7 +123,7 @@ async def test_a_record_that_is_edited_during_a_sweep_stays(
         [{"content": f"note {number}", "expires_at": soon} for number in range(3)]
     )
     clock.turn(days=2)
-    reader = memory._parts.upkeep.sweep._expiry._clearing._reader.home  # pyright: ignore[reportPrivateUsage]
+    reader = services(memory).here.upkeep
     select = reader.select
 
     async def edited_meanwhile(*arguments: object, **named: object):

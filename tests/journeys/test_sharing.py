@@ -11,6 +11,7 @@ from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
+from tests.services import services
 
 _ROLES = {
     "boss": "coordinator",
@@ -300,8 +301,8 @@ async def test_a_proposal_is_withdrawn_or_expires(team: Memory, clock: TurnedClo
     with pytest.raises(RecollectError) as late:
         await boss.shared.approve(second.id)
     assert late.value.code == "already_decided"
-    assert await team._parts.sharing.proposals.expire_stale() == 1
-    assert await team._parts.sharing.proposals.expire_stale() == 0
+    assert await services(team).sharing.proposals.expire_stale() == 1
+    assert await services(team).sharing.proposals.expire_stale() == 0
     assert (await rita.shared.proposal(second.id)).decided_by == "sweep"
 
 

@@ -10,6 +10,7 @@ from recollect.domain.record import Tier
 from recollect.errors import Conflict, NotFound
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
+from tests.services import services
 from tests.upkeep import quarantine
 
 FOLLOW_UP = "Ann wants to hear back about the invoice 要给安回复发票的事"
@@ -136,7 +137,7 @@ async def test_a_promotion_that_a_kill_prevented_is_made_up_for_by_the_sweep(
     async def killed(*_: object) -> None:
         return None
 
-    usage = memory._parts.usage  # pyright: ignore[reportPrivateUsage]
+    usage = services(memory).usage
     monkeypatch.setattr(usage, "_recalled", killed)
     for session in ("monday", "tuesday", "wednesday"):
         await _recall_in(memory, session)

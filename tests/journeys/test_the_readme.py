@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import pytest
-from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from recollect.cli.app import run
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from recollect.settings.sections import fields_of, is_section
 
 _ROOT = Path(__file__).parent.parent.parent
 _READMES = ("README.md", "README.zh-CN.md")
@@ -30,6 +30,8 @@ _GUIDES = tuple(
 _OTHER_PAGES = (
     "docs/architecture.md",
     "docs/architecture.zh-CN.md",
+    "docs/backends.md",
+    "docs/backends.zh-CN.md",
     "docs/databases.md",
     "docs/databases.zh-CN.md",
     "docs/people.md",
@@ -219,21 +221,21 @@ _SETTINGS = _ROOT / "docs" / "settings.md"
 _TABLES = "<!-- From here on written by tests/journeys/test_the_readme.py. -->\n"
 
 
-def _sections(section: type[BaseModel], name: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
+def _sections(section: type, name: str = "") -> Iterator[tuple[str, type]]:
     yield name, section
-    for part, field in section.model_fields.items():
+    for part, field in fields_of(section).items():
         inner, key = _inner(field.annotation)
         if inner is not None:
             yield from _sections(inner, f"{name}.{part}{key}".removeprefix("."))
 
 
-def _inner(annotation: Any) -> tuple[type[BaseModel] | None, str]:
+def _inner(annotation: Any) -> tuple[type | None, str]:
     """The section in a field, and how an entry of it is named where there are several."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if is_section(annotation):
         return annotation, ""
     key = ".NAME" if get_origin(annotation) is dict else "[]"
     for inner in get_args(annotation):
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        if is_section(inner):
             return inner, key
     return None, ""
 
@@ -259,7 +261,7 @@ def _written_tables() -> str:
     for name, section in _sections(Settings):
         leaves = {
             part: field
-            for part, field in section.model_fields.items()
+            for part, field in fields_of(section).items()
             if _inner(field.annotation)[0] is None
         }
         if not leaves:

@@ -22,6 +22,7 @@ from tests.conftest import TurnedClock
 from tests.conversations import Log, long_log
 from tests.database_servers import storage_of
 from tests.integration.archive_texts import ANSWERS, manual
+from tests.services import services
 
 _EXACT = ExactTokens()
 _LANGUAGES = ("en", "zh")
@@ -180,11 +181,11 @@ async def test_memories_that_archive_into_one_place_leave_each_other_alone(
         Memory.open(settings("other"), clock=clock) as other,
     ):
         await other.session("docs").observe([*_asks(1, "How?"), _result(1, text)])
-        left_behind = await mine._parts.blobs.new_key("left-behind.zst")
-        await mine._parts.blobs.put(left_behind, b"by a process that was killed")
+        left_behind = await services(mine).blobs.new_key("left-behind.zst")
+        await services(mine).blobs.put(left_behind, b"by a process that was killed")
         # What a process has just stored may not be known to the database yet.
         clock.time = datetime.now(UTC) + timedelta(hours=2)
-        assert await mine._parts.working.retention.collect_orphans() == [left_behind]
+        assert await services(mine).working.retention.collect_orphans() == [left_behind]
         (archive,) = await other.archives.list()
         assert await other.session("docs").archive.load_tool_result(archive.id) == text
 

@@ -7,20 +7,21 @@ from hypothesis import strategies as st
 
 from recollect.context.anthropic_messages import valid_for_anthropic
 from recollect.context.background_compression import BackgroundCompression
-from recollect.context.compression import Compression, CompressionOptions
+from recollect.context.compression import Compression
 from recollect.context.conversation import grouped
 from recollect.context.edits import Drop, apply
 from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
+from recollect.domain.sections import CompressionSettings
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import message_tokens
 from tests.examples import examples
 
 _COUNTER = EstimatedTokens()
 # Small numbers, so that short conversations meet every border.
-_OPTIONS = CompressionOptions(
-    segment=4, kept_by_summaries=4, kept_by_digest=2, most_verbatim=16, result_tokens=40,
+_OPTIONS = CompressionSettings(
+    segment=4, kept_by_summaries=4, kept_by_digest=2, result_tokens=40,
     summary_tokens=60, digest_tokens=120,
 )  # fmt: skip
 
@@ -82,7 +83,9 @@ def _conversations(draw: st.DrawFn) -> tuple[Message, ...]:
 
 
 def _compressor(begun: Compression | None = None) -> BackgroundCompression:
-    return BackgroundCompression(Summariser(_COUNTER, _OPTIONS), _COUNTER, _OPTIONS, begun)
+    return BackgroundCompression(
+        Summariser(_COUNTER, _OPTIONS), _COUNTER, _OPTIONS, begun, most_verbatim=16
+    )
 
 
 _budgets = st.integers(60, 3_000)

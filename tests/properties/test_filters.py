@@ -13,6 +13,7 @@ from recollect.domain.filters import Filter
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.examples import examples
+from tests.services import store_of
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _times = st.integers(0, 8).map(lambda day: _START + timedelta(days=day))
@@ -81,7 +82,7 @@ def test_the_database_accepts_what_the_filter_accepts(
             clock = TurnedClock()
             async with Memory.open(given_settings, clock=clock) as memory:
                 records, turns = await _fill(memory, drafts)
-                store, scopes = memory._parts.store, [memory.caller_scope]
+                store, scopes = store_of(memory), [memory.caller_scope]
                 for where in filters:
                     kept = await store.records(scopes, where, now=now)
                     wanted = {it.id for it in records if where.accepts_record(it, now)}

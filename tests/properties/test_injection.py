@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.context import ContextOptions, MemoryContext
+from recollect.domain.context import MemoryContext
 from recollect.domain.fields import MAX_TITLE, new_record
 from recollect.domain.hit import Explanation, Hit
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import new_turn
 from recollect.language.memory_block import strip_memory
 from recollect.recall.inject import build_context
@@ -90,7 +91,7 @@ class OneTokenFourCharacters:
 
 
 def _build(hits: list[Hit], form: str, tokens: int, language: str) -> MemoryContext:
-    options = ContextOptions(form=form, max_tokens=tokens)
+    options = RecallSettings(context_form=form, max_context_tokens=tokens)
     return build_context(hits, options, OneTokenFourCharacters(), now=_NOW, language=language)
 
 

@@ -25,6 +25,7 @@ from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 from tests.fakes import FakeJudge
 from tests.reports import write_report
+from tests.services import services
 
 pytestmark = pytest.mark.sqlite
 
@@ -86,7 +87,7 @@ async def _open(path: Path, clock: TurnedClock, judge: FakeJudge) -> AsyncIterat
     try:
         yield memory
     except Killed:
-        await memory._parts.store.close()
+        await services(memory).store.close()
     else:
         await memory.close()
 
@@ -147,7 +148,7 @@ async def _work(
             await other.extract("s")
 
     async with _open(path, clock, judge) as memory:
-        worker = memory._parts.worker
+        worker = services(memory).worker
         for place, kind in enumerate(order):
             if place < last:
                 await worker.run_now(kind)

@@ -20,6 +20,7 @@ from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.examples import examples
 from tests.fakes import FakeEmbedder
+from tests.services import services
 
 _WORDS = (
     *("harbour", "lantern", "invoice", "Marta", "user_id", "kitten", "yesterday", "2026", "you"),
@@ -119,7 +120,7 @@ def test_the_best_of_the_keyword_path_and_of_the_vector_path_are_in_the_answer(
 
 async def _best_by_words(world: _World, memory: Memory, asked: str) -> str | None:
     """What the keyword path alone thinks best."""
-    path = KeywordPath(world.memory._parts.units)  # pyright: ignore[reportPrivateUsage]
+    path = KeywordPath(services(world.memory).here.units)
     scopes: tuple[Scope, ...] = (memory.caller_scope,)
     question = Question(text=asked, scopes=scopes, limit=1, min_score=0.0, now=world.clock.now())
     matches = (await path.search(question, 1, within=None)).matches

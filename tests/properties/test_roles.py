@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 
+from recollect.domain.operation import OPERATIONS
 from recollect.domain.scope import Role
 from recollect.server.app import create_app
-from recollect.server.permissions import PERMISSIONS, PUBLIC
 from recollect.settings import Settings
 
 _API: dict[str, Any] = create_app("unused.db").openapi()
@@ -128,7 +128,7 @@ def _expected(
     """The code of the refusal, None for whoever may."""
     if role is None:
         return "not_authenticated"
-    needed = PERMISSIONS[operation.name]
+    needed = OPERATIONS[operation.name]
     if not role.includes(needed.role):
         return "role_too_low"
     if needed.reach == "server" and binding.is_bound:
@@ -160,7 +160,7 @@ async def test_each_route_lets_through_exactly_whom_it_should(tmp_path: Path):
         wrong = [
             (operation.name, role, binding, address, told)
             for operation in _operations()
-            if operation.name not in PUBLIC
+            if OPERATIONS[operation.name].role is not None
             for (role, binding), key in keys.items()
             for address in _addresses(operation, role, binding)
             if (told := await _wrong(client, operation, role, binding, key, address))
@@ -198,7 +198,7 @@ def _addresses(operation: Operation, role: Role | None, binding: Binding) -> tup
     The lowest role that may is tried everywhere, the others at one address: which scopes a key
     reaches does not depend on its role. Of those above it two bindings are tried.
     """
-    needed = PERMISSIONS[operation.name].role
+    needed = OPERATIONS[operation.name].role
     if role is needed and operation.is_scoped:
         return _ADDRESSES
     if role is not None and role.includes(needed) and binding not in (_BINDINGS[0], _BINDINGS[2]):

@@ -17,6 +17,7 @@ from recollect.domain.write import Watermark
 from recollect.settings import Settings
 from tests.database_servers import ask
 from tests.examples import examples
+from tests.services import store_of
 from tests.upkeep import dispute
 
 _THRESHOLD = 60
@@ -127,7 +128,7 @@ async def _read(memory: Memory, session: str) -> None:
     """Say that a session was read up to its last turn."""
     (turn,) = await memory.observe([{"role": "user", "content": session}], session=session)
     mark = Watermark(scope=turn.scope, session=session, ordinal=turn.ordinal)
-    store = memory._parts.store  # pyright: ignore[reportPrivateUsage]
+    store = store_of(memory)
     await store.commit(ChangeSet(principal="test", scope=turn.scope, watermarks=(mark,)))
 
 

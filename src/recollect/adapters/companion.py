@@ -309,7 +309,7 @@ class Companion:
 
     def tell(self, problem: RecollectError) -> None:
         """Note that memory failed, and go on."""
-        _log.warning("the agent goes on without memory: %s", problem)
+        _log.warning("the agent continues without memory: %s", problem)
         self._degraded = [*self._degraded, f"{problem.code}: {problem.message}"][-_MOST_TOLD:]
 
     async def close(self) -> None:

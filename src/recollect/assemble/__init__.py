@@ -1,4 +1,4 @@
-"""The composition root: settings in, a wired memory out. No other package knows every part.
+"""The composition root: settings in, wired services out. No other package knows every part.
 
 Only what opens a memory is imported here; what is needed more rarely is imported from its own
 module, so that a program that asks one question starts without it.

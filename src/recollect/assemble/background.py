@@ -16,14 +16,13 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
 from recollect.domain.write import EXTRACT_IDLE, READING
 from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
+from recollect.embedding.late_vectors import LateVectors
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
+from recollect.embedding.service import EmbeddingService
 from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import ScopeModels
 from recollect.ports.store import Store
-from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.facets import DECIDE_FACETS, FacetDecider
 from recollect.writing.jobs import DECIDE_ACTS, RECOVER, REREAD, ActDecider, Recovery
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 def eraser_of(parts: Wiring) -> Worker:
     """Return a worker that only finishes forgetting."""
-    return Worker(parts.jobs, parts.clock, {FORGET: parts.forgetting.run})
+    return Worker(parts.jobs, parts.clock, {FORGET: parts.store_forgetting.run})
 
 
 def worker_of(parts: Wiring) -> Worker:
@@ -52,13 +51,13 @@ def worker_of(parts: Wiring) -> Worker:
         REINDEX: reindexer.run,
         EMBED: facets.after(embedding.filler.run),
         REEMBED: facets.after(embedding.reembedder.run),
-        FORGET: parts.forgetting.run,
+        FORGET: parts.store_forgetting.run,
         INGEST_DOCUMENT: parts.knowledge.ingester.run,
         DECIDE_ACTS: decider.run,
         RECOVER: Recovery(SqlLostReadings(parts.database), parts.jobs).run,
         DECIDE_FACETS: facets.run,
         **working.handlers,
-        **parts.trail.handlers,
+        **parts.audit.handlers,
         **reading_handlers(
             parts.settings, parts.store, parts.saver, parts.clock, parts.writing, working.models
         ),
@@ -73,7 +72,7 @@ def worker_of(parts: Wiring) -> Worker:
         await facets.schedule()
         await parts.knowledge.ingester.schedule()
 
-    if parts.common is parts:
+    if parts.router.common is parts:
         handlers[MOVE_AGENT] = parts.moves.run
     unhurried = [EXTRACT_IDLE, REREAD]
     return Worker(
@@ -93,7 +92,7 @@ def worker_of(parts: Wiring) -> Worker:
 class EmbeddingWork:
     """The services that embed what is already stored."""
 
-    serving: ScopeModels
+    serving: SqlScopeModels
     filler: VectorBackfill
     reembedder: ModelSwitch
 

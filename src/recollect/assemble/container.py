@@ -7,54 +7,37 @@ the function that needs them.
 
 from __future__ import annotations
 
-import asyncio
-import importlib
-import logging
-import time
-from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from recollect.backends.split import SplitStore
-from recollect.backends.sql.jobs import SqlJobs
-from recollect.backends.sql.store import SqlStore
-from recollect.domain.forgetting import FORGET
+from recollect.assemble.backend import Backend
+from recollect.assemble.lifetime import Lifetime
+from recollect.assemble.router import Router
+from recollect.assemble.several_stores import STORE
 from recollect.domain.meter import Meter
-from recollect.domain.write import READING, Pending
-from recollect.errors import RecollectError, StorageError
-from recollect.memory.parts import Parts
-from recollect.ports.runtime import work_in_background
 from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
-    from recollect.assemble.stores import AgentWiring
+    from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
-    from recollect.backends.local.keyword_index import LocalKeywordIndex
-    from recollect.backends.local.unit_metadata import Catalogue
-    from recollect.backends.local.vector_index import LocalVectorIndex
-    from recollect.backends.objects import ObjectBlobs
+    from recollect.assemble.upkeep import UpkeepServices
+    from recollect.backends.sql.administration import SqlAgentOverlays
     from recollect.backends.sql.archives import SqlArchives
-    from recollect.backends.sql.audit_log import SqlAudit
     from recollect.backends.sql.database import Database
-    from recollect.backends.sql.directory import SqlDirectory
-    from recollect.backends.sql.maintenance import SqlMaintenance
-    from recollect.backends.sql.state import SqlState
-    from recollect.backends.sql.transfer import SqlTransfer
     from recollect.backends.sql.upkeep import SqlUpkeep
-    from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
+    from recollect.backends.sql.writes import SqlWrites
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
-    from recollect.domain.scope import Caller, Scope
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.late_vectors import LateVectors
     from recollect.embedding.reindex import Reindexer, ReindexService
-    from recollect.embedding.several_stores import ReindexPlaces
+    from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
-    from recollect.erasure.several_stores import ForgettingPlaces
     from recollect.knowledge.base import KnowledgeBase
     from recollect.lifecycle.audit import AuditService, Sealer
     from recollect.lifecycle.change_feed import ChangeFeed
@@ -69,23 +52,17 @@ if TYPE_CHECKING:
     from recollect.lifecycle.versions import Bulk, Versions
     from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.lifecycle.workspace_directory import WorkspaceDirectory
-    from recollect.memory.parts import SharingParts, UpkeepServices
-    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.archives import Blobs
     from recollect.ports.judge import Judge
-    from recollect.ports.keys import AgentOverlays
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
-    from recollect.ports.store import Store, Writes
-    from recollect.ports.upkeep import UpkeepReader
+    from recollect.ports.store import Store
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
-    from recollect.recall.late_vectors import LateVectors
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
-    from recollect.recall.split_recall import SplitRecaller
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
@@ -98,43 +75,8 @@ if TYPE_CHECKING:
     from recollect.writing.saver import Saver
     from recollect.writing.told import Told
 
-_log = logging.getLogger(__name__)
 
-_MEGABYTE: Final = 1 << 20
-# A program that is open only for a moment leaves background work to others.
-_START_DELAY_SECONDS: Final = 3.0
-# At most so many times as long takes what a busy machine does.
-_BUSY_FACTOR: Final = 6.0
-# How often closing looks whether another process has read what was told.
-_POLL_SECONDS: Final = 0.1
-# What background work needs and takes long to import.
-_BACKGROUND_MODULES: Final = (
-    "recollect.assemble.background",
-    "recollect.assemble.recall",
-    "recollect.assemble.sessions",
-    "recollect.assemble.sharing",
-    "recollect.assemble.upkeep",
-    "recollect.backends.local.keyword_index",
-    "recollect.backends.local.vector_index",
-    "recollect.backends.sql.erasure",
-    "recollect.backends.sql.items",
-    "recollect.context.sessions",
-    "recollect.erasure.forgetting",
-    "recollect.knowledge.base",
-    "recollect.knowledge.ingest",
-    "recollect.knowledge.retrieval",
-    "recollect.lifecycle.audit",
-    "recollect.lifecycle.items",
-    "recollect.lifecycle.working_memory",
-    "recollect.models.language.tiers",
-    "recollect.models.onnx_file",
-    "recollect.recall.prefetch",
-    "recollect.recall.split_recall",
-    "recollect.sharing.proposals",
-)
-
-
-class Wiring(Parts):
+class Wiring:
     """The services on one database."""
 
     def __init__(
@@ -144,6 +86,7 @@ class Wiring(Parts):
         database: Database,
         understanding: Understanding,
         judge: Judge | None = None,
+        router: Router[Wiring] | None = None,
     ) -> None:
         self.settings = settings
         self.declared_agents = settings.agents
@@ -151,25 +94,14 @@ class Wiring(Parts):
         self.database = database
         self.understanding = understanding
         self.own_judge = judge
-        # The stores of agents that have one of their own, by kind and place.
-        self.stores: dict[tuple[str, str], AgentWiring] = {}
-        # Why some of them could not be opened: the memory of all others is there all the same.
-        self.unopened: dict[tuple[str, str], StorageError] = {}
-        self._starting: asyncio.Task[None] | None = None
-        self._catching_up: asyncio.Task[None] | None = None
-        self._erasing: asyncio.Task[None] | None = None
-        self._loading: asyncio.Task[None] | None = None
-        self._following: asyncio.Task[None] | None = None
-        # What is here alone; a scope may be held by another store.
-        self.own_store = SqlStore(database, clock)
-        self.store: Store = SplitStore(
-            home=self.own_store,
-            holding=lambda scope: self.holding(scope).own_store,
-            follow=self._follow,
-        )
-        self.jobs = SqlJobs(database, clock)
+        self.router = router or Router(self, settings, lambda: self.moves.follow())
+        # What is in this store alone; a scope may be held by another one.
+        self.here = Backend(settings, clock, database)
+        self.store: Store = self.router.route(self, lambda parts: parts.here.store, STORE)
+        self.jobs = self.here.jobs
         self.meter = Meter()
         self.listing = Listing(self.store, clock)
+        self.lifetime = Lifetime(self)
 
     @property
     def meaning(self) -> EmbeddingService:
@@ -177,9 +109,9 @@ class Wiring(Parts):
 
     @cached_property
     def late_vectors(self) -> LateVectors:
-        from recollect.recall.late_vectors import LateVectors
+        from recollect.embedding.late_vectors import LateVectors
 
-        return LateVectors(self.meaning, self.own_store, self.jobs)
+        return LateVectors(self.meaning, self.here.store, self.jobs)
 
     @cached_property
     def fresh_links(self) -> FreshLinks:
@@ -188,33 +120,9 @@ class Wiring(Parts):
         patience = self.settings.recall.patience
         return FreshLinks(self.jobs, self.clock, self._link_among, patience)
 
-    @cached_property
-    def _catalogue(self) -> Catalogue:
-        from recollect.backends.local.unit_metadata import Catalogue
-
-        return Catalogue(self.settings.recall.index_memory_mb * _MEGABYTE)
-
-    @cached_property
-    def units(self) -> LocalKeywordIndex:
-        from recollect.backends.local.keyword_index import LocalKeywordIndex
-
-        budget = self.settings.recall.index_memory_mb * _MEGABYTE
-        return LocalKeywordIndex(self.database, self._catalogue, budget)
-
-    @cached_property
-    def vectors(self) -> LocalVectorIndex:
-        from recollect.backends.local.byte_vectors import plain_product
-        from recollect.backends.local.vector_index import LocalVectorIndex
-        from recollect.models.onnx_file import quick_product
-
-        budget = self.settings.recall.vector_memory_mb * _MEGABYTE
-        return LocalVectorIndex(
-            self.database, self._catalogue, budget, quick_product(plain_product)
-        )
-
     @property
     def indexes(self) -> Indexes:
-        return self.units, self.vectors
+        return self.here.units, self.here.vectors
 
     @cached_property
     def _larger_reader(self) -> AnswerModel | None:
@@ -222,7 +130,7 @@ class Wiring(Parts):
 
         return larger_reader(self.settings)
 
-    async def _close_reader(self) -> None:
+    async def close_reader(self) -> None:
         if self._larger_reader is not None:
             await self._larger_reader.close()
 
@@ -233,18 +141,18 @@ class Wiring(Parts):
         return answering_of(self.settings, self._larger_reader)
 
     @cached_property
-    def own_recaller(self) -> CachedRecaller:
+    def store_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
+        from recollect.embedding.late_vectors import VectorGaps
         from recollect.recall.intent_model import IntentModel
-        from recollect.recall.late_vectors import VectorGaps
 
         has_model = bool(self.settings.tiers.classify)
         return recaller_of(
             self.settings,
             self.database,
-            self.own_store,
-            self.units,
-            self.vectors,
+            self.here.store,
+            self.here.units,
+            self.here.vectors,
             self.meaning,
             self.late_vectors,
             VectorGaps(self.meaning, self.jobs, self.clock),
@@ -259,16 +167,11 @@ class Wiring(Parts):
         )
 
     @cached_property
-    def recaller(self) -> SplitRecaller:
-        from recollect.recall.split_recall import SplitRecaller
+    def recaller(self) -> CachedRecaller:
+        from recollect.assemble.several_stores import recalling
 
-        recall = self.settings.recall
-        return SplitRecaller(
-            self.own_recaller,
-            lambda scope: self.holding(scope).own_recaller,
-            limit=recall.limit,
-            gap=recall.gap,
-        )
+        verbs = recalling(self.settings.recall.limit, self.settings.recall.gap)
+        return self.router.route(self, lambda parts: parts.store_recaller, verbs)
 
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
@@ -279,99 +182,6 @@ class Wiring(Parts):
         if wanted.reranker != default.reranker:
             _ = self._larger_reader
 
-    async def hide_forgotten(self) -> None:
-        """Hide what an older copy of the database brought back, before anybody sees it."""
-        if await asyncio.to_thread(self.database.ledger.ids):
-            from recollect.assemble.upkeep import hide_forgotten
-
-            await hide_forgotten(self.database, self.clock)
-
-    async def go_on_forgetting(self) -> None:
-        """Finish in the background any forgetting that was interrupted before it was erased."""
-        if await self.jobs.has(FORGET):
-            self._erasing = asyncio.create_task(self._erase(), name="recollect-erase")
-
-    async def _erase(self) -> None:
-        # In a thread, because importing takes a while and callers would wait.
-        await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
-        from recollect.assemble.background import eraser_of
-        from recollect.backends.sql.erasure import SqlErasure
-
-        await SqlErasure(self.database, self.clock).rouse()
-        await eraser_of(self).run_due()
-
-    def start(self) -> None:
-        """Read what earlier programs could not, and start the background work after a moment."""
-        self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
-        self._starting = asyncio.create_task(self._start(), name="recollect-start")
-        if self.common is self and not self.settings.is_temporary:
-            # Only this process sees a temporary one.
-            forever = self.moves.follow_forever()
-            self._following = asyncio.create_task(forever, name="recollect-follow")
-
-    async def _catch_up(self) -> None:
-        """Read what was told to programs that ended before they had read it."""
-        work_in_background()
-        try:
-            if await self.jobs.rouse(READING, even_given_up=True):
-                await asyncio.to_thread(self._prepare_background)
-                await self.worker.run_only(READING)
-        except RecollectError as problem:
-            _log.warning("what was told before is read later: %s", problem)
-
-    async def catch_up(self) -> None:
-        """Wait for what was left unread, for as long as closing would have waited.
-
-        These are seconds of this process at work: on a busy machine, where closing was too slow,
-        opening would be too. Only a language model is waited for by the clock.
-        """
-        seconds = self.settings.writing.close_seconds
-        most = seconds if self.settings.tiers.extract else seconds * _BUSY_FACTOR
-        began, worked = time.monotonic(), time.process_time()
-        tasks = [parts._catching_up for parts in self.opened]
-        reading = {task for task in tasks if task is not None}
-        while reading and time.process_time() - worked < seconds:
-            if (left := began + most - time.monotonic()) <= 0:
-                break
-            _, reading = await asyncio.wait(reading, timeout=min(left, _POLL_SECONDS))
-
-    async def _start(self) -> None:
-        await asyncio.sleep(_START_DELAY_SECONDS)
-        # In a thread, because importing takes a while and callers would wait.
-        await asyncio.to_thread(self._prepare_background)
-        self.worker.start()
-        self.working.sweeper.start()
-        self.sealer.start()
-        self.metrics.start()
-
-    def _expect_prompt(self, caller: Caller) -> None:
-        """Load what the first prompt of a session needs, unless it may take its time."""
-        if self._loading is None and self.settings.session.prepare_seconds:
-            self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
-
-    async def _load(self, caller: Caller) -> None:
-        try:
-            await self.recaller.load(caller.readable)
-            # In a thread, because importing takes a while and callers would wait.
-            await asyncio.to_thread(self._prepare_background)
-            await self.judge.load()
-        except RecollectError as problem:
-            # Whoever asks is told.
-            _log.info("models are loaded when they are needed: %s", problem)
-
-    def _prepare_background(self) -> None:
-        for module in _BACKGROUND_MODULES:
-            importlib.import_module(module)
-        self.understanding.open()
-
-    def of_agent(self, agent: str | None) -> Wiring:
-        if not (self.stores or self.unopened):
-            return self
-        key = self.settings.store_of(agent)
-        if key in self.unopened:
-            raise self.unopened[key]
-        return self.stores.get(key, self)
-
     async def settle(self) -> None:
         """Write what this process has yet to write here."""
         if "late_vectors" in vars(self):
@@ -379,158 +189,20 @@ class Wiring(Parts):
         if "_usage_parts" in vars(self):
             await self.usage.flush()
 
-    def holding(self, scope: Scope) -> Wiring:
-        """Return the parts on the store that holds a scope."""
-        return self.of_agent(scope.agent)
-
-    def holds(self, scope: Scope) -> bool:
-        return self.holding(scope) is self
-
-    @property
-    def common(self) -> Wiring:
-        """The parts on the common store."""
-        return self
-
-    @property
-    def opened(self) -> tuple[Wiring, ...]:
-        """The parts on every open store, those on the common one first."""
-        return self.common, *self.common.stores.values()
-
-    def every(self) -> tuple[Wiring, ...]:
-        """Return the same when all stores are open; refuse otherwise."""
-        self.require_all_stores()
-        return self.opened
-
-    def agents_unopened(self) -> dict[str, StorageError]:
-        """Return why the stores of some agents are not open."""
-        settings = self.common.settings
-        of_agents = {name: settings.store_of(name) for name in settings.agents}
-        unopened = self.common.unopened
-        return {name: unopened[key] for name, key in of_agents.items() if key in unopened}
-
     async def has_memory_of(self, agent: str) -> bool:
         from recollect.backends.sql.administration import SqlAgentOverlays
 
         return await SqlAgentOverlays(self.database).has_memory(agent)
+
+    def on_store_of_agents(self, settings: Settings, database: Database) -> Wiring:
+        """Return the services on a store that holds the memory of some agents."""
+        return AgentWiring(settings, database, self)
 
     @cached_property
     def moves(self) -> AgentMover:
         from recollect.assemble.moves import AgentMover
 
         return AgentMover(self)
-
-    async def _follow(self) -> None:
-        await self.moves.follow()
-
-    def require_all_stores(self) -> None:
-        for problem in self.common.unopened.values():
-            raise StorageError(
-                f"An agent's store cannot be opened, so nothing was done: {problem.message}",
-                code="store_unopened",
-                hint=problem.hint,
-            )
-
-    @property
-    def all_stores(self) -> tuple[Wiring, ...]:
-        return self.opened
-
-    async def close(self) -> Pending:
-        """Finish and close everything that was created, and the stores of agents."""
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.wait([self._following])
-        pending = await self._finish_reading()
-        for store in self.stores.values():
-            await store.close_store()
-        await self._close_work()
-        await self.understanding.close()
-        await self.store.close()
-        return pending
-
-    async def _finish_reading(self) -> Pending:
-        """Read what was told, for as long as closing may wait; return what is left to read."""
-        stores = [parts for parts in self.opened if parts.has_unread]
-        if not stores:
-            return Pending()
-        try:
-            for parts in stores:
-                await parts.leave_sessions()
-            reading = [asyncio.create_task(parts.read_told()) for parts in stores]
-            await asyncio.wait(reading, timeout=self.settings.writing.close_seconds)
-            for task in reading:
-                task.cancel()
-            await asyncio.wait(reading)
-            pending = sum([await parts.unread() for parts in stores], Pending())
-        except RecollectError as problem:
-            _log.warning("what was told is read after the next opening: %s", problem)
-            return Pending()
-        if pending:
-            _log.warning(
-                "%d turns of %d sessions are still to be read; the next opening goes on with them",
-                pending.turns,
-                pending.sessions,
-            )
-        return pending
-
-    @property
-    def has_unread(self) -> bool:
-        """Whether something was told here that may still have to be read, now or before."""
-        is_catching_up = self._catching_up is not None and not self._catching_up.done()
-        return is_catching_up or "told" in vars(self)
-
-    async def leave_sessions(self) -> None:
-        """Close the open sessions, and have what was told read by whoever comes first."""
-        if "working" in vars(self):
-            await self.working.sessions.close()
-        if "told" in vars(self):
-            await self.told.leave_all()
-
-    async def unread(self) -> Pending:
-        """Return what was told here and is still to be read."""
-        return await self.told.pending() if "told" in vars(self) else Pending()
-
-    async def read_told(self) -> None:
-        """Read until nothing is left of what was told here and before."""
-        if self._catching_up is not None:
-            await asyncio.wait([self._catching_up])
-        while await self.unread():
-            await self.jobs.rouse(READING)
-            if not await self.worker.run_only(READING):
-                # Another process reads it, or it failed and is tried again in a moment.
-                await asyncio.sleep(_POLL_SECONDS)
-
-    async def _close_work(self) -> None:
-        if self._erasing is not None:
-            # Opening and closing a memory is enough to finish forgetting.
-            await asyncio.wait([self._erasing])
-            if not self._erasing.cancelled() and (problem := self._erasing.exception()):
-                _log.warning("forgetting goes on when the memory is next opened: %s", problem)
-        for task in filter(None, (self._starting, self._catching_up, self._loading)):
-            task.cancel()
-            await asyncio.wait([task])
-        endings: dict[str, Callable[[], Awaitable[object]]] = {
-            "late_vectors": lambda: self.late_vectors.settled(),
-            "fresh_links": lambda: self.fresh_links.close(),
-            "metrics": lambda: self.metrics.close(),
-            "keys": lambda: self.keys.close(),
-            "usage": lambda: self.usage.close(),
-            "worker": lambda: self.worker.stop(),
-            "knowledge": lambda: self.knowledge.close(),
-            "working": lambda: self.working.close(),
-            "recaller": lambda: self.recaller.close(),
-            "_larger_reader": lambda: self._close_reader(),
-        }
-        for name, end in endings.items():
-            if name in vars(self):
-                await end()
-        if "sealer" in vars(self) or self.database.has_written:
-            await self.sealer.close()
-
-    @cached_property
-    def maintenance(self) -> SqlMaintenance:
-        from recollect.backends.sql.maintenance import SqlMaintenance
-
-        return SqlMaintenance(self.database)
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -586,76 +258,32 @@ class Wiring(Parts):
         )
 
     @cached_property
-    def own_state(self) -> SqlState:
-        from recollect.backends.sql.state import SqlState
-
-        return SqlState(self.database, self.clock)
-
-    @cached_property
     def state(self) -> State:
-        from recollect.backends.split import SplitState
-
-        return SplitState(
-            home=self.own_state,
-            holding=lambda scope: self.holding(scope).own_state,
-            follow=self._follow,
-        )
+        return self.router.route(self, lambda parts: parts.here.state)
 
     @cached_property
-    def own_upkeep(self) -> SqlUpkeep:
-        from recollect.backends.sql.upkeep import SqlUpkeep
+    def upkeep_reader(self) -> SqlUpkeep:
+        from recollect.assemble.several_stores import UPKEEP
 
-        return SqlUpkeep(self.database)
-
-    @cached_property
-    def upkeep_reader(self) -> UpkeepReader:
-        from recollect.backends.split import SplitUpkeep
-
-        return SplitUpkeep(
-            home=self.own_upkeep, holding=lambda scope: self.holding(scope).own_upkeep
-        )
+        return self.router.route(self, lambda parts: parts.here.upkeep, UPKEEP)
 
     @cached_property
-    def own_writes(self) -> SqlWrites:
-        from recollect.backends.sql.writes import SqlWrites
+    def writes(self) -> SqlWrites:
+        from recollect.assemble.several_stores import WRITES
 
-        return SqlWrites(self.database)
-
-    @cached_property
-    def writes(self) -> Writes:
-        from recollect.backends.split import SplitWrites
-
-        return SplitWrites(holding=lambda scope: self.holding(scope).own_writes)
+        return self.router.route(self, lambda parts: parts.here.writes, WRITES)
 
     @cached_property
-    def own_archives(self) -> SqlArchives:
-        from recollect.backends.sql.archives import SqlArchives
+    def archives(self) -> SqlArchives:
+        from recollect.assemble.several_stores import ARCHIVES
 
-        return SqlArchives(self.database)
-
-    @cached_property
-    def archives(self) -> Archives:
-        from recollect.backends.split import SplitArchives
-
-        return SplitArchives(
-            home=self.own_archives,
-            holding=lambda scope: self.holding(scope).own_archives,
-        )
-
-    @cached_property
-    def own_blobs(self) -> ObjectBlobs:
-        from recollect.assemble.stores import contents_of
-
-        return contents_of(self.settings, self.database)
+        return self.router.route(self, lambda parts: parts.here.archives, ARCHIVES)
 
     @cached_property
     def blobs(self) -> Blobs:
-        from recollect.backends.split import SplitBlobs
+        from recollect.assemble.several_stores import BLOBS
 
-        return SplitBlobs(
-            home=self.own_blobs,
-            others=lambda: [parts.own_blobs for parts in self.opened if parts is not self],
-        )
+        return self.router.route(self, lambda parts: parts.here.blobs, BLOBS)
 
     @cached_property
     def usage(self) -> Usage:
@@ -706,13 +334,13 @@ class Wiring(Parts):
         )
 
     @cached_property
-    def trail(self) -> AuditService:
+    def audit(self) -> AuditService:
         from recollect.assemble.sharing import trail_of
 
         return trail_of(
             self.settings,
-            self.own_audit,
-            lambda scope: self.holding(scope).own_audit,
+            self.here.audit,
+            lambda scope: self.router.holding(scope).here.audit,
             self.sealer,
             self.database.anchor,
             self.clock,
@@ -727,13 +355,7 @@ class Wiring(Parts):
     def sealer(self) -> Sealer:
         from recollect.lifecycle.audit import Sealer
 
-        return Sealer(self.own_audit, self.database.anchor, self.jobs)
-
-    @cached_property
-    def own_audit(self) -> SqlAudit:
-        from recollect.backends.sql.audit_log import SqlAudit
-
-        return SqlAudit(self.database)
+        return Sealer(self.here.audit, self.database.anchor, self.jobs)
 
     @cached_property
     def working(self) -> WorkingMemory:
@@ -752,7 +374,7 @@ class Wiring(Parts):
             self.told,
             self.prefetch,
             self.meter,
-            self._expect_prompt,
+            lambda caller: self.lifetime.expect_prompt(caller),
         )
 
     @cached_property
@@ -766,7 +388,7 @@ class Wiring(Parts):
             self.store,
             self.listing,
             self.saver,
-            lambda scope: self.holding(scope).units,
+            lambda scope: self.router.holding(scope).here.units,
             self.meaning,
             self.redactor,
             *self._usage_parts,
@@ -781,7 +403,7 @@ class Wiring(Parts):
             self.settings,
             self.database,
             # Proposals are in the common store, whoever made them.
-            self.own_store,
+            self.here.store,
             self.writing.candidates,
             self.listing,
             self.saver,
@@ -803,7 +425,7 @@ class Wiring(Parts):
             self.database,
             self.store,
             self.writes,
-            lambda scope: self.holding(scope).indexes,
+            lambda scope: self.router.holding(scope).indexes,
             self.meaning,
             self.clock,
             self.redactor,
@@ -826,34 +448,30 @@ class Wiring(Parts):
         )
 
     @cached_property
-    def forgetting(self) -> Forgetting:
+    def store_forgetting(self) -> Forgetting:
         from recollect.assemble.upkeep import forgetting_of
 
         return forgetting_of(
             self.settings,
             self.database,
             self.clock,
-            self.own_store,
-            Listing(self.own_store, self.clock),
+            self.here.store,
+            Listing(self.here.store, self.clock),
             self.usage,
-            self.own_recaller,
+            self.store_recaller,
             self.profiles,
             self.working.sessions,
             self.understanding.forget_texts,
             self.knowledge.own_document,
+            lambda: self.moves.known(),
         )
 
     @cached_property
-    def forgetting_places(self) -> ForgettingPlaces:
-        from recollect.erasure.several_stores import ForgettingPlaces
+    def forgetting(self) -> Forgetting:
+        from recollect.assemble.several_stores import forgetting
 
-        return ForgettingPlaces(
-            self.listing,
-            lambda scope: self.holding(scope).forgetting,
-            self.common.forgetting,
-            lambda: [parts.forgetting for parts in self.every()],
-            lambda: self.moves.known(),
-        )
+        verbs = forgetting(self.listing)
+        return self.router.route(self, lambda parts: parts.store_forgetting, verbs)
 
     @cached_property
     def embedding(self) -> EmbeddingWork:
@@ -861,7 +479,7 @@ class Wiring(Parts):
 
         return embedding_work(
             self.database,
-            self.own_store,
+            self.here.store,
             self.meaning,
             self.jobs,
             self.late_vectors,
@@ -885,8 +503,8 @@ class Wiring(Parts):
             self.settings,
             self.database,
             self.clock,
-            self.units,
-            self.vectors,
+            self.here.units,
+            self.here.vectors,
             self.meaning,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
@@ -902,35 +520,35 @@ class Wiring(Parts):
         return Reindexer(SqlIndexGenerations(self.database), self._stored_units, self.jobs)
 
     @cached_property
-    def renewal(self) -> ReindexPlaces:
-        from recollect.embedding.several_stores import ReindexPlaces
+    def reindex(self) -> ReindexService:
+        from recollect.assemble.several_stores import REINDEX
 
-        return ReindexPlaces(lambda: [parts.own_renewal for parts in self.every()])
+        return self.router.route(self, lambda parts: parts.store_reindex, REINDEX)
 
     @cached_property
-    def own_renewal(self) -> ReindexService:
+    def store_reindex(self) -> ReindexService:
         from recollect.embedding.reindex import ReindexService
 
         return ReindexService(
             self.embedding.serving,
-            self.working.indexer,
+            self.working.indexer.reindex,
             self.reindexer,
             self.embedding.reembedder,
             self.meaning,
             self.jobs,
-            self.worker,
+            self.worker.run_now,
         )
 
     @cached_property
-    def figures(self) -> StatisticsCollector:
+    def statistics(self) -> StatisticsCollector:
         from recollect.lifecycle.statistics import StatisticsCollector
 
         return StatisticsCollector(
             self.store,
             self.jobs,
-            self.maintenance,
-            self.units,
-            self.vectors,
+            self.here.maintenance,
+            self.here.units,
+            self.here.vectors,
             self.recaller,
             self.meaning,
             self.understanding.cache_stats,
@@ -949,22 +567,11 @@ class Wiring(Parts):
         return (*self.working.models.usage(), *(() if reader is None else (reader.usage(),)))
 
     @cached_property
-    def own_transfer(self) -> SqlTransfer:
-        from recollect.backends.sql.transfer import SqlTransfer
-
-        return SqlTransfer(self.database, self.clock)
-
-    @cached_property
     def exporter(self) -> Exporter:
-        from recollect.backends.split import SplitTransfer
+        from recollect.assemble.several_stores import TRANSFER
         from recollect.transfer.exporter import Exporter
 
-        transfer = SplitTransfer(
-            home=self.own_transfer,
-            common=self.common.own_transfer,
-            holding=lambda scope: self.holding(scope).own_transfer,
-            every=lambda: [parts.own_transfer for parts in self.every()],
-        )
+        transfer = self.router.route(self, lambda parts: parts.here.transfer, TRANSFER)
         return Exporter(transfer, self.working.blobs, self.clock)
 
     @cached_property
@@ -972,12 +579,12 @@ class Wiring(Parts):
         from recollect.transfer.importer import Importer
 
         return Importer(
-            self.own_transfer,
+            self.here.transfer,
             self.embedding.filler,
-            self.own_archives,
-            self.own_blobs,
+            self.here.archives,
+            self.here.blobs,
             self.redactor,
-            self.holds,
+            lambda scope: self.router.holding(scope) is self,
         )
 
     @cached_property
@@ -991,12 +598,14 @@ class Wiring(Parts):
         from recollect.backends.objects import open_blobs
         from recollect.transfer.backup import Backups
 
-        return Backups(self.maintenance, self.working.blobs, open_blobs, self._agents_elsewhere)
+        return Backups(
+            self.here.maintenance, self.working.blobs, open_blobs, self._agents_elsewhere
+        )
 
     def _agents_elsewhere(self) -> list[str]:
         """Return the agents whose memory is in another store than this one."""
-        settings = self.common.settings
-        here = [key for key, parts in self.common.stores.items() if parts is self]
+        settings = self.router.common.settings
+        here = [key for key, parts in self.router.stores.items() if parts is self]
         its = here[0] if here else settings.store_of(None)
         return sorted(it for it in settings.agents if settings.store_of(it) != its)
 
@@ -1007,36 +616,25 @@ class Wiring(Parts):
         return worker_of(self)
 
     @cached_property
-    def job_desk(self) -> JobControl:
-        from recollect.backends.split import SplitJobReports
+    def job_control(self) -> JobControl:
+        from recollect.assemble.several_stores import JOBS
         from recollect.lifecycle.jobs import JobControl
 
         return JobControl(
-            SplitJobReports(every=lambda: [parts.jobs for parts in self.every()]),
+            self.router.route(self, lambda parts: parts.jobs, JOBS),
             self.clock,
-            lambda: self.renewal.progress(),
+            lambda: self.reindex.progress(),
             lambda document: self.knowledge.ingester.progress(document),
             lambda agent: self.moves.progress(agent),
         )
 
     @cached_property
     def directory(self) -> WorkspaceDirectory:
-        from recollect.backends.split_directory import SplitDirectory
+        from recollect.assemble.directories import DIRECTORY
         from recollect.lifecycle.workspace_directory import WorkspaceDirectory
 
-        split = SplitDirectory(
-            holding=lambda scope: self.holding(scope).own_directory,
-            of_agent=lambda agent: self.of_agent(agent).own_directory,
-            opened=lambda: [parts.own_directory for parts in self.opened],
-            unopened=self.agents_unopened,
-        )
-        return WorkspaceDirectory(split, self.store, self.clock)
-
-    @cached_property
-    def own_directory(self) -> SqlDirectory:
-        from recollect.backends.sql.directory import SqlDirectory
-
-        return SqlDirectory(self.database)
+        directory = self.router.route(self, lambda parts: parts.here.directory, DIRECTORY)
+        return WorkspaceDirectory(directory, self.store, self.clock)
 
     @cached_property
     def items(self) -> ItemKeeper:
@@ -1044,7 +642,7 @@ class Wiring(Parts):
         from recollect.lifecycle.items import ItemKeeper
 
         return ItemKeeper(
-            SqlItems(self.database), self.units, self.meaning, self.redactor, self.clock
+            SqlItems(self.database), self.here.units, self.meaning, self.redactor, self.clock
         )
 
     @cached_property
@@ -1064,16 +662,16 @@ class Wiring(Parts):
             hours,
             self.clock,
             self._collect_totals,
-            lambda: [parts.metrics for parts in self.opened],
+            lambda: [parts.metrics for parts in self.router.opened],
         )
 
     def _collect_totals(self, meter: Meter) -> None:
         """Add what other services have counted since they were created."""
         caches: dict[str, CacheStats] = {}
-        if "recaller" in vars(self):
-            caches["recall_cache"] = self.recaller.stats()
+        if "store_recaller" in vars(self):
+            caches["recall_cache"] = self.store_recaller.stats()
         # All stores have one embedder, which is counted once.
-        is_common = self.common is self
+        is_common = self.router.common is self
         if is_common:
             caches["embedding_cache"] = self.understanding.cache_stats()
         if "working" in vars(self):
@@ -1088,7 +686,7 @@ class Wiring(Parts):
             meter.set_total(name, stats.misses, "miss")
 
     @cached_property
-    def agent_overlays(self) -> AgentOverlays:
+    def agent_overlays(self) -> SqlAgentOverlays:
         from recollect.backends.sql.administration import SqlAgentOverlays
 
         return SqlAgentOverlays(self.database)
@@ -1109,14 +707,45 @@ class Wiring(Parts):
 
     @cached_property
     def following(self) -> ChangeFeed:
-        from recollect.backends.split import SplitChangeLog
         from recollect.lifecycle.change_feed import ChangeFeed
 
-        log = SplitChangeLog(holding=lambda scope: self.holding(scope).own_changes)
-        return ChangeFeed(log, self.store)
+        return ChangeFeed(self.router.route(self, lambda parts: parts.here.changes), self.store)
+
+
+class AgentWiring(Wiring):
+    """The services on the store of one or several agents.
+
+    It holds only the memory of these agents. The records of users, shared records, documents, keys
+    and the settings of agents are in the common store, and are read from there.
+    """
+
+    def __init__(self, settings: Settings, database: Database, common: Wiring) -> None:
+        super().__init__(
+            settings,
+            common.clock,
+            database,
+            common.understanding,
+            common.own_judge,
+            router=common.router,
+        )
+        self.declared_agents = common.declared_agents
 
     @cached_property
-    def own_changes(self) -> SqlChangeLog:
-        from recollect.backends.sql.writes import SqlChangeLog
+    def moves(self) -> AgentMover:
+        return self.router.common.moves
 
-        return SqlChangeLog(self.database)
+    @cached_property
+    def sharing(self) -> SharingParts:
+        return self.router.common.sharing
+
+    @cached_property
+    def knowledge(self) -> KnowledgeBase:
+        return self.router.common.knowledge
+
+    @cached_property
+    def keys(self) -> KeyService:
+        return self.router.common.keys
+
+    @cached_property
+    def agent_overlays(self) -> SqlAgentOverlays:
+        return self.router.common.agent_overlays

@@ -47,6 +47,7 @@ from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
 from recollect.domain.job import Progress
 from recollect.domain.stats import Diagnosis, Finding
+from recollect.embedding.reader import Reader
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
 from recollect.lifecycle.audit import Verifier
 from recollect.lifecycle.doctor import (
@@ -70,7 +71,6 @@ from recollect.lifecycle.doctor import (
 from recollect.models.language.tiers import Tiers
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.runtime import SystemClock
-from recollect.recall.reader import Reader
 from recollect.settings import Settings, settings_file
 from recollect.settings.agents import told_place, with_agents
 from recollect.settings.effects import without_effect

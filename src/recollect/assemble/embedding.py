@@ -15,15 +15,16 @@ from recollect.domain.embedding import (
 )
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model
 from recollect.models.embedding_cache import CachedEmbedder, CountedEmbedder
+from recollect.models.facet_head import open_facets
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.sealed_folder import folder_named, is_folder
 from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
 from recollect.ports.runtime import Clock
-from recollect.recall.meaning import EmbeddingService
 from recollect.settings import Settings
 
 _FOLDER: Final = "folder:"
@@ -91,7 +92,7 @@ def open_embedder(
     meaning = EmbeddingService(
         own, clock, choice=choice, closing=closing, opener=opener, patience=patience
     )
-    facets = local_model.open_facets(settings.embedding.folder, own)
+    facets = open_facets(settings.embedding.folder, own)
     return OpenedEmbedder(
         meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage, facets=facets
     )

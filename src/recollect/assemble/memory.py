@@ -1,4 +1,4 @@
-"""Settings → a wired `Memory`."""
+"""Settings → the services of an open memory."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from recollect.assemble.understanding import Understanding
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import RecollectError
-from recollect.memory import Memory
 from recollect.ports.runtime import Clock, SystemClock
 from recollect.settings import Settings
 from recollect.settings.effects import without_effect
 from recollect.settings.working import ModelSettings
 
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
 
@@ -42,7 +42,7 @@ def first_caller(settings: Settings) -> Caller:
     )
 
 
-# --- Settings → a wired `Memory` ------------------------------------------------------------------
+# --- Settings → the services of an open memory ----------------------------------------------------
 
 
 async def assemble(
@@ -51,10 +51,11 @@ async def assemble(
     embedder: Embedder | None = None,
     question: str | None = None,
     judge: Judge | None = None,
-) -> Memory:
-    """Open the database and bring it up to date; services are created on first use.
+) -> tuple[Wiring, Caller]:
+    """Open the database, bring it up to date and return its services and the default caller.
 
-    The embedding model for an expected `question` loads at the same time.
+    Services are created on first use. The embedding model for an expected `question` loads at the
+    same time.
     """
     settings = settings_at(where)
     for idle in without_effect(settings):
@@ -86,20 +87,20 @@ async def assemble(
     try:
         parts.declared_agents = settings.agents
         parts.try_settings()
-        await parts.hide_forgotten()
-        await parts.go_on_forgetting()
+        await parts.lifetime.hide_forgotten()
+        await parts.lifetime.go_on_forgetting()
         if settings.models != ModelSettings() or settings.notes.rules:
             # Report an unusable model or rule now, not in the middle of a conversation.
             _ = parts.working
         await parts.moves.follow()
         caller = first_caller(overlaid.of_agent(settings.scope.agent))
-        theirs = parts.of_agent(caller.scope.agent)
+        theirs = parts.router.of_agent(caller.scope.agent)
     except RecollectError:
-        for store in parts.stores.values():
-            await store.close_store()
+        for store in parts.router.stores.values():
+            await store.lifetime.close_store()
         await database.close()
         await understanding.close()
         raise
-    parts.start()
-    await parts.catch_up()
-    return Memory(theirs, caller)
+    parts.lifetime.start()
+    await parts.lifetime.catch_up()
+    return theirs, caller

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection
 
-from recollect.assemble.stores import contents_of, open_agent_stores, open_database
+from recollect.assemble.stores import contents_of, open_database
 from recollect.backends.sql.administration import overlays_in, put_overlay, read_agents
 from recollect.backends.sql.agent_copy import AgentCopy, put_away
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks, set_marks
@@ -26,7 +26,13 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import Conflict, InvalidInput, RecollectError
+from recollect.errors import (
+    Conflict,
+    InvalidInput,
+    RecollectError,
+    SettingsError,
+    StorageError,
+)
 from recollect.settings.agents import PLACE, agent_over, place_of, told_place, with_agents
 
 if TYPE_CHECKING:
@@ -47,7 +53,10 @@ _MOST_PASSES: Final = 5
 
 
 class AgentMover:
-    """The `AgentMoves` of an open memory."""
+    """Moves agents between stores, while they are in use.
+
+    A `place` holds the settings of an agent that say where its store is.
+    """
 
     def __init__(self, common: Wiring) -> None:
         self._common = common
@@ -163,12 +172,52 @@ class AgentMover:
             common.settings.model_copy(update={"agents": declared}), overlays_in(rows)
         )
         # A store is open before anybody is led there.
-        await open_agent_stores(common, now)
+        await self._open_stores(now)
         common.settings.agents.update(now.agents)
         for gone in common.settings.agents.keys() - now.agents.keys():
             del common.settings.agents[gone]
         self._seen = rows
         return rows
+
+    async def _open_stores(self, settings: Settings) -> None:
+        """Open the stores of the configured agents that are not open yet.
+
+        A store that cannot be opened locks out its own agents and nobody else.
+        """
+        router = self._common.router
+        for name in settings.agents:
+            try:
+                key = settings.store_of(name)
+            except SettingsError as problem:
+                _log.warning("the store of %s cannot be opened: %s", name, problem)
+                continue
+            if key in router.stores or key == settings.store_of(None):
+                continue
+            router.unopened.pop(key, None)
+            try:
+                # How agents are set up is read from one place.
+                live = {"agents": self._common.settings.agents}
+                its = settings.at_store_of(name).model_copy(update=live)
+                router.stores[key] = await self._open_store(its)
+            except RecollectError as problem:
+                _log.warning("the store of %s cannot be opened: %s", name, problem)
+                router.unopened[key] = StorageError(
+                    f"The store of {name} cannot be opened: {problem.message}",
+                    code=problem.code,
+                    hint=problem.hint,
+                )
+
+    async def _open_store(self, settings: Settings) -> Wiring:
+        database = await asyncio.to_thread(open_database, settings)
+        parts = self._common.on_store_of_agents(settings, database)
+        try:
+            await parts.lifetime.hide_forgotten()
+            await parts.lifetime.go_on_forgetting()
+        except RecollectError:
+            await database.close()
+            raise
+        parts.lifetime.start()
+        return parts
 
     async def _note_homes(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
         """Note where agents with a store of their own are, so that nobody loses sight of it."""
@@ -204,7 +253,7 @@ class AgentMover:
         """Return whether an agent has left the store from which it is moved."""
         common = self._common
         key = _key(self._at(agent, move["from"]), agent)
-        source = common if key == common.settings.store_of(None) else common.stores.get(key)
+        source = common if key == common.settings.store_of(None) else common.router.stores.get(key)
         if source is None:
             return False
         return AWAY in await source.database.read(lambda it: read_marks(it, agent))
@@ -257,13 +306,13 @@ class AgentMover:
         settings: Settings,
         progress: Progress | None,
     ) -> int:
-        source = self._common.of_agent(agent)
+        source = self._common.router.of_agent(agent)
         copy = AgentCopy(
             agent=agent,
             move_id=new_id("job"),
             source=source.database,
             target=target,
-            source_blobs=source.own_blobs,
+            source_blobs=source.here.blobs,
             target_blobs=self._blobs(agent, settings, target),
             now=self._now(),
             progress=self._noting(agent, move, progress),
@@ -321,8 +370,8 @@ class AgentMover:
         key = _key(settings, agent)
         if key == settings.store_of(None):
             return common.database, False
-        if key in common.stores:
-            return common.stores[key].database, False
+        if key in common.router.stores:
+            return common.router.stores[key].database, False
         return await asyncio.to_thread(open_database, settings.at_store_of(agent)), True
 
     def _blobs(self, agent: str, settings: Settings, target: Database) -> ObjectBlobs:

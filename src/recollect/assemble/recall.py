@@ -6,43 +6,34 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.archives import SqlArchives
-from recollect.domain.context import ContextOptions
 from recollect.models.rerankers import RerankerChoice, open_reranker
 from recollect.recall.answer_model import AnswerModel, AnswerModelOptions
-from recollect.recall.answering import Answering
-from recollect.recall.archived import ArchivePassages
-from recollect.recall.cache import CachedRecaller, CacheOptions
-from recollect.recall.entity_path import EntityPath
-from recollect.recall.facet_candidates import FacetCandidates
-from recollect.recall.fuse import Weights
-from recollect.recall.neighbourhood import NeighbourhoodOptions
-from recollect.recall.paths import KeywordPath, RecentPath, TimedPath, VectorPath
-from recollect.recall.pipeline import Recaller, RecallOptions
-from recollect.recall.scan import Scan
-from recollect.recall.scoring import ScoringOptions
-from recollect.recall.time_path import TimePath
+from recollect.recall.answering import Answering, FacetCandidates
+from recollect.recall.cache import CachedRecaller
+from recollect.recall.paths import KeywordPath, RecentPath, TimePath, VectorPath
+from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.domain.archive import Archive
-    from recollect.domain.embedding import MemoryCalibration
     from recollect.domain.meter import Meter
+    from recollect.domain.sections import RecallSettings
+    from recollect.embedding.late_vectors import LateVectors, VectorGaps
+    from recollect.embedding.service import EmbeddingService
     from recollect.lifecycle.usage import Usage
     from recollect.ports.facets import FacetReader
     from recollect.ports.language_model import TokenCounter
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
-    from recollect.ports.upkeep import UpkeepReader
+    from recollect.recall.candidate_loader import ArchiveText
     from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
-    from recollect.recall.late_vectors import LateVectors, VectorGaps
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.paths import Path as RecallPath
-    from recollect.recall.prefetch import PassageSource, Prefetch, PrefetchOptions
+    from recollect.recall.prefetch import PassageSource, Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
-    from recollect.settings.sections import RecallSettings
 
 
 def recaller_of(
@@ -51,7 +42,7 @@ def recaller_of(
     store: Store,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     late: LateVectors,
     gaps: VectorGaps,
     fresh_links: FreshLinks,
@@ -62,41 +53,38 @@ def recaller_of(
     intents: IntentModel | None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
-    recall = settings.recall
-    recaller = Recaller(
-        store,
-        units,
-        recall_paths(settings, units, vectors, meaning, late, gaps, meter),
-        EntityPath(units),
-        Scan(store, units),
-        archive_passages(settings, database),
-        clock,
-        recall_options(settings, meaning.calibration),
-        fresh_links,
-        answering,
-        FacetCandidates(store, facets),
-        intents,
+    archives = SqlArchives(database)
+    services = RecallServices(
+        store=store,
+        units=units,
+        archives=archives,
+        archive_text=_archive_text(settings, database, archives),
+        paths=recall_paths(settings, units, vectors, embedding, late, gaps),
+        settings=settings.effective_recall,
+        model=embedding.calibration,
+        meter=meter,
+        fresh_links=fresh_links,
+        facets=FacetCandidates(store, facets),
+        answering=answering,
     )
-    options = CacheOptions(seconds=recall.cache_seconds, size=recall.cache_size)
-    return CachedRecaller(recaller, store, meaning, clock, options, meter)
+    return CachedRecaller(services, embedding, clock, intents)
 
 
 def recall_paths(
     settings: Settings,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     late: LateVectors,
     gaps: VectorGaps,
-    meter: Meter,
 ) -> list[RecallPath]:
     """Return the paths that have any weight."""
     recall = settings.recall
-    by_meaning = VectorPath(meaning, vectors, late, gaps, recall.patience)
-    paths: list[RecallPath] = [KeywordPath(units), by_meaning, TimePath(units)]
+    by_vector = VectorPath(embedding, vectors, late, gaps, recall.patience)
+    paths: list[RecallPath] = [KeywordPath(units), by_vector, TimePath(units)]
     if recall.recent:
         paths.append(_recent_path(recall, units))
-    return [TimedPath(path, meter) for path in paths]
+    return paths
 
 
 def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
@@ -105,10 +93,7 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
     )
 
 
-def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
-    """Return the archives, with access to their texts in the blob store."""
-    archives = SqlArchives(database)
-
+def _archive_text(settings: Settings, database: Database, archives: SqlArchives) -> ArchiveText:
     async def text_of(archive: Archive) -> str:
         # Imported here: few questions lead to an archive, and reading one takes many modules.
         from recollect.assemble.stores import contents_of
@@ -118,55 +103,7 @@ def archive_passages(settings: Settings, database: Database) -> ArchivePassages:
         found = await archives.with_blob([archive.scope], archive.id)
         return "" if found is None else (await vault.read(*found)).text or ""
 
-    return ArchivePassages(archives, text_of)
-
-
-def recall_options(settings: Settings, model: MemoryCalibration) -> RecallOptions:
-    """Return the recall options; defaults that depend on the model come from its calibration."""
-    recall = settings.recall
-    return RecallOptions(
-        limit=recall.limit,
-        min_score=recall.min_score,
-        candidates=recall.candidates,
-        gap=recall.gap,
-        patience=recall.patience,
-        duplicates=recall.duplicates,
-        intent=None if recall.intent == "auto" else recall.intent,
-        weights=Weights(
-            keyword=recall.keyword_weight,
-            vector=model.vector_weight if recall.vector_weight is None else recall.vector_weight,
-            recent=recall.recent_weight,
-            time=recall.time_boost,
-            entity=recall.entity_weight,
-            speaker=recall.speaker_boost,
-            assistant=recall.assistant_discount,
-            terse=recall.terse_discount,
-            outdated=recall.outdated_discount,
-            answering=recall.answer_kind_boost,
-            fusion=recall.fusion,
-            confidence=model,
-            surroundings=NeighbourhoodOptions(
-                neighbour=recall.neighbour_weight,
-                session=recall.session_weight,
-                day=recall.day_weight,
-                answer=recall.answer_weight,
-            ),
-        ),
-        rerank=rerank_options(recall),
-    )
-
-
-def rerank_options(recall: RecallSettings) -> ScoringOptions:
-    return ScoringOptions(
-        relevance=recall.relevance_weight,
-        decay=recall.decay,
-        decay_lambda=recall.decay_lambda,
-        source=recall.source_weight,
-        sources=recall.source_boosts,
-        kinds=recall.kind_boosts,
-        confidence=recall.confidence_boost,
-        use=recall.use_boost,
-    )
+    return text_of
 
 
 # --- Settings → the prefetch service --------------------------------------------------------------
@@ -174,14 +111,10 @@ def rerank_options(recall: RecallSettings) -> ScoringOptions:
 
 def profiles_of(settings: Settings, store: Store, clock: Clock) -> ProfileReader:
     """Return the service that reads profiles."""
-    from recollect.recall.profile import ProfileOptions, ProfileReader
+    from recollect.recall.profile import ProfileReader
 
-    options = ProfileOptions(
-        enabled=settings.profile.enabled,
-        max_tokens=settings.profile.max_tokens,
-        form=settings.recall.context_form,
-    )
-    return ProfileReader(store, clock, token_counter(settings), options)
+    form = settings.recall.context_form
+    return ProfileReader(store, clock, token_counter(settings), settings.profile, form)
 
 
 def prefetch_of(
@@ -190,25 +123,31 @@ def prefetch_of(
     profiles: ProfileReader,
     clock: Clock,
     usage: Usage,
-    upkeep: UpkeepReader,
+    upkeep: SqlUpkeep,
     meter: Meter,
     source: Callable[[], PassageSource],
 ) -> Prefetch:
     """Return the service that makes memory blocks for prompts and counts their use."""
     from recollect.recall.prefetch import Prefetch
 
-    tokens, options = token_counter(settings), _options(settings)
+    def limit_of(name: str) -> int:
+        # Looked up each time: agents may be changed while memory is open.
+        agent = settings.agent(name)
+        return (agent.prefetch_limit or settings.recall.prefetch_limit) if agent.enabled else 0
+
     return Prefetch(
         recaller,
         profiles,
-        tokens,
+        token_counter(settings),
         clock,
-        options,
+        settings.recall,
         upkeep,
         usage.entered,
         usage.injected,
         meter,
         source,
+        limit_of_agent=limit_of,
+        document_tokens=settings.knowledge.context_tokens,
     )
 
 
@@ -219,29 +158,6 @@ def token_counter(settings: Settings) -> TokenCounter:
 
     encoding = settings.session.tokens
     return EstimatedTokens() if encoding == "estimate" else ExactTokens(encoding)
-
-
-def _options(settings: Settings) -> PrefetchOptions:
-    from recollect.recall.prefetch import PrefetchOptions
-
-    recall = settings.recall
-
-    def limit_of(name: str) -> int:
-        # Looked up each time: agents may be changed while memory is open.
-        agent = settings.agent(name)
-        return (agent.prefetch_limit or recall.prefetch_limit) if agent.enabled else 0
-
-    return PrefetchOptions(
-        limit=recall.prefetch_limit,
-        limit_of_agent=limit_of,
-        context=ContextOptions(
-            form=recall.context_form,
-            max_tokens=recall.max_context_tokens,
-            place=recall.context_place,
-        ),
-        clause_hits=recall.clause_hits,
-        document_tokens=settings.knowledge.context_tokens,
-    )
 
 
 # --- Settings → the models that compare hits with the question ------------------------------------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,16 +13,18 @@ from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAcc
 from recollect.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.context.notes import NotesRule
-    from recollect.context.session_state import SessionOptions
     from recollect.domain.meter import Meter
     from recollect.domain.scope import Caller
+    from recollect.domain.sections import NotesRuleSettings
     from recollect.domain.write import Pending
+    from recollect.embedding.service import EmbeddingService
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.retrieval import PassageReader
     from recollect.lifecycle.working_memory import WorkingMemory
-    from recollect.ports.archives import Archives, Blobs
+    from recollect.ports.archives import Blobs
     from recollect.ports.embedder import VectorSource
     from recollect.ports.jobs import Jobs
     from recollect.ports.language_model import LanguageModel
@@ -31,10 +32,8 @@ if TYPE_CHECKING:
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.prefetch import Prefetch
     from recollect.settings import Settings
-    from recollect.settings.working import NotesRuleSettings
     from recollect.writing.observer import Observer
     from recollect.writing.redaction import Redactor
     from recollect.writing.told import Told
@@ -45,7 +44,7 @@ def working_memory(
     jobs: Jobs,
     stored_state: State,
     store: Store,
-    archives: Archives,
+    archives: SqlArchives,
     blobs: Blobs,
     clock: Clock,
     meaning: EmbeddingService,
@@ -58,7 +57,7 @@ def working_memory(
     """Return everything that sessions need, on top of the long-term memory."""
     from recollect.context.archives.indexing import ArchiveImprover, ArchiveIndexer
     from recollect.context.archives.manager import ArchiveParts
-    from recollect.context.archives.vault import Retention, RetentionLimits, Vault
+    from recollect.context.archives.vault import Retention, Vault
     from recollect.context.session_state import SessionParts
     from recollect.context.sessions import Sessions
     from recollect.context.summariser import Summariser
@@ -70,13 +69,9 @@ def working_memory(
     redactor = Redactor(settings.writing.redact)
     state: State = RedactedState(stored_state, redactor)
     vault, tokens = Vault(blobs), token_counter(settings)
-    limits = RetentionLimits(
-        max_count=settings.archive.max_count, max_bytes=settings.archive.max_bytes
-    )
-    retention = Retention(store, archives, blobs, clock, limits)
+    retention = Retention(store, archives, blobs, clock, settings.archive)
     sweeper = Sweeper(retention, state, jobs, clock)
     models = Tiers(model_choice(settings), clock)
-    options = _session_options(settings)
 
     async def ended(caller: Caller, session: str) -> Pending:
         pending = await told.end(caller, session)
@@ -96,17 +91,18 @@ def working_memory(
         observer=observer,
         prefetch=prefetch,
         state=state,
-        summariser=Summariser(
-            tokens,
-            options.compression,
-            models.of("summarise"),
-        ),
+        summariser=Summariser(tokens, settings.compression, models.of("summarise")),
         opened=opened,
         ended=ended,
         left=told.leave,
+        settings=settings.session,
+        compression=settings.compression,
+        archiving=settings.archive,
+        notes=settings.notes,
+        notes_rules=_notes_rules(settings.notes.rules),
     )
     return WorkingMemory(
-        sessions=Sessions(parts, options),
+        sessions=Sessions(parts),
         archives=archives,
         blobs=blobs,
         retention=retention,
@@ -134,56 +130,11 @@ def model_choice(settings: Settings) -> ModelChoice:
     )
 
 
-def _session_options(settings: Settings) -> SessionOptions:
-    from recollect.context.archives.manager import ArchiveOptions
-    from recollect.context.archives.triggers import TriggerOptions
-    from recollect.context.compression import CompressionOptions
-    from recollect.context.notes import NotesOptions
-    from recollect.context.session_state import SessionOptions
-
-    session, archive, notes = settings.session, settings.archive, settings.notes
-    return SessionOptions(
-        context_tokens=session.context_tokens,
-        models=session.models,
-        share=session.share,
-        messages=session.messages,
-        patience=session.patience,
-        prepare_seconds=session.prepare_seconds or math.inf,
-        keep_for=timedelta(days=session.keep_days),
-        scratchpad_ttl=timedelta(minutes=session.scratchpad_minutes),
-        compression=CompressionOptions(
-            **settings.compression.model_dump(),
-            # The system prompt and the summaries are two of the messages.
-            most_verbatim=session.messages - 2,
-        ),
-        archive=ArchiveOptions(
-            threshold=archive.threshold,
-            show=archive.show,
-            passage_tokens=archive.passage_tokens,
-            full_tokens=archive.full_tokens,
-            load_tokens=archive.load_tokens,
-            keep_for=None if archive.keep_days is None else timedelta(days=archive.keep_days),
-            indexed_passages=archive.indexed_passages,
-            language=archive.language,
-        ),
-        trigger=TriggerOptions(policy=archive.policy, similarity=archive.similarity),
-        notes=NotesOptions(
-            enabled=notes.enabled,
-            max_chunks=notes.max_chunks,
-            min_relevance=notes.min_relevance,
-            chunk_chars=notes.chunk_chars,
-            structure_chars=notes.structure_chars,
-            answer_from_cache=notes.answer_from_cache,
-        ),
-        notes_rules=_notes_rules(notes.rules),
-    )
-
-
 def _notes_rules(rules: Mapping[str, NotesRuleSettings]) -> dict[str, NotesRule]:
     from recollect.context.notes import NotesRule
 
     try:
-        return {tool: NotesRule(**rule.model_dump()) for tool, rule in rules.items()}
+        return {tool: NotesRule(**asdict(rule)) for tool, rule in rules.items()}
     except InvalidInput as problem:
         raise SettingsError(
             f"A rule in notes.rules cannot be used: {problem.message}", hint=problem.hint
@@ -212,8 +163,8 @@ def knowledge_base(
     from recollect.context.summariser import grounded_answer
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.ingest import Ingester, Originals
-    from recollect.knowledge.parser import Parser, ParserLimits
-    from recollect.knowledge.retrieval import RetrievalOptions, Retriever
+    from recollect.knowledge.parser import Parser
+    from recollect.knowledge.retrieval import Retriever
     from recollect.knowledge.rewriting import Rewriter
     from recollect.knowledge.summaries import ModelSummaries
 
@@ -226,12 +177,7 @@ def knowledge_base(
         meaning,
         SqlJobs(database, clock),
         clock,
-        Parser(
-            ParserLimits(
-                seconds=settings.knowledge.parse_seconds,
-                memory_megabytes=settings.knowledge.parse_memory_mb,
-            )
-        ),
+        Parser(settings.knowledge),
         None if redactor.mode == "off" else lambda text: redactor.counting().text(text),
         settings.knowledge.max_file_bytes,
         None if summarise is None else ModelSummaries(partial(grounded_answer, summarise)),
@@ -243,18 +189,8 @@ def knowledge_base(
         meaning,
         token_counter(settings),
         clock,
-        RetrievalOptions(
-            neighbours=settings.knowledge.neighbours,
-            passage_tokens=settings.knowledge.passage_tokens,
-        ),
+        settings.knowledge,
         Rewriter(rewrite),
         reader,
     )
-    return KnowledgeBase(
-        documents,
-        originals,
-        ingester,
-        retriever,
-        prompt_limit=settings.knowledge.context_passages,
-        min_score=settings.knowledge.min_score,
-    )
+    return KnowledgeBase(documents, originals, ingester, retriever, settings.knowledge)

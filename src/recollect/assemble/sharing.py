@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.proposals import SqlProposals
 from recollect.lifecycle.audit import AuditService, Sealer, Verifier
 from recollect.lifecycle.prompt_replay import Replayer
-from recollect.memory.parts import SharingParts
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
 
 if TYPE_CHECKING:
+    from recollect.backends.sql.audit_log import SqlAudit
     from recollect.backends.sql.database import Database
     from recollect.domain.scope import Caller, Holding, Scope
+    from recollect.embedding.service import EmbeddingService
     from recollect.lifecycle.usage import Usage
-    from recollect.ports.audit import Anchor, AuditLog
+    from recollect.ports.audit import Anchor
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
     from recollect.writing.candidates import Candidates
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharingParts:
+    """The services behind `memory.shared`."""
+
+    proposals: ProposalService
+    records: SharedRecords
 
 
 def sharing_of(
@@ -75,8 +84,8 @@ def parties_of(settings: Settings) -> Parties:
 
 def trail_of(
     settings: Settings,
-    log: AuditLog,
-    holding: Holding[AuditLog],
+    log: SqlAudit,
+    holding: Holding[SqlAudit],
     sealer: Sealer,
     anchor: Anchor,
     clock: Clock,

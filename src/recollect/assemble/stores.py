@@ -1,18 +1,14 @@
-"""Settings → the database and its blobs, the stores of agents, and copies of a store."""
+"""Settings → the database and its blobs, and copies of a store."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import tempfile
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
-from recollect.assemble.container import Wiring
-from recollect.assemble.memory import settings_at
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.companions import Reserve
@@ -20,23 +16,17 @@ from recollect.backends.sql.migrate import bring_up_to_date, require_usable, rev
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.files import is_read_only, make_file, make_folder
-from recollect.domain.write import Pending
-from recollect.errors import InvalidInput, NotFound, RecollectError, SettingsError, StorageError
+from recollect.errors import InvalidInput, NotFound, RecollectError, StorageError
+from recollect.settings import Settings
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
-    from recollect.assemble.moves import AgentMover
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.server_database import ServerDatabase
     from recollect.domain.job import Progress
     from recollect.domain.transfer import Copied
-    from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.keys import KeyService
-    from recollect.memory.parts import SharingParts
-    from recollect.ports.keys import AgentOverlays
-    from recollect.settings import Settings
 
 
 # --- Settings → the database ----------------------------------------------------------------------
@@ -163,103 +153,6 @@ def database_at(settings: Settings, path: Path, *, is_temporary: bool = False) -
 def _temporary_path() -> Path:
     """Return a path in a temporary folder, for memory that ends with the process."""
     return Path(tempfile.mkdtemp(prefix="recollect-")) / "memory.db"
-
-
-# --- Settings → the database and its blobs, the stores of agents, and copies of a store -----------
-
-_log = logging.getLogger(__name__)
-
-
-class AgentWiring(Wiring):
-    """The services on the store of one or several agents.
-
-    It holds only the memory of these agents. The records of users, shared records, documents, keys
-    and the settings of agents are in the common store, and are read from there.
-    """
-
-    def __init__(self, settings: Settings, database: Database, common: Wiring) -> None:
-        super().__init__(settings, common.clock, database, common.understanding, common.own_judge)
-        self.declared_agents = common.declared_agents
-        self._common = common
-
-    @property
-    def common(self) -> Wiring:
-        return self._common
-
-    def of_agent(self, agent: str | None) -> Wiring:
-        return self._common.of_agent(agent)
-
-    @cached_property
-    def moves(self) -> AgentMover:
-        return self._common.moves
-
-    async def close(self) -> Pending:
-        """Close the common store, which closes this one too."""
-        return await self._common.close()
-
-    async def close_store(self) -> None:
-        """Finish and close only what is on this store."""
-        for shared in ("knowledge", "keys"):
-            vars(self).pop(shared, None)
-        await self._close_work()
-        await self.store.close()
-
-    @cached_property
-    def sharing(self) -> SharingParts:
-        return self._common.sharing
-
-    @cached_property
-    def knowledge(self) -> KnowledgeBase:
-        return self._common.knowledge
-
-    @cached_property
-    def keys(self) -> KeyService:
-        return self._common.keys
-
-    @cached_property
-    def agent_overlays(self) -> AgentOverlays:
-        return self._common.agent_overlays
-
-
-async def open_agent_stores(common: Wiring, settings: Settings) -> None:
-    """Open the stores of the configured agents that are not open yet.
-
-    A store that cannot be opened locks out its own agents and nobody else.
-    """
-    for name in settings.agents:
-        try:
-            key = settings.store_of(name)
-        except SettingsError as problem:
-            _log.warning("the store of %s cannot be opened: %s", name, problem)
-            continue
-        if key in common.stores or key == settings.store_of(None):
-            continue
-        common.unopened.pop(key, None)
-        try:
-            # How agents are set up is read from one place.
-            live = {"agents": common.settings.agents}
-            its = settings.at_store_of(name).model_copy(update=live)
-            common.stores[key] = await _open_store(its, common)
-        except RecollectError as problem:
-            _log.warning("the store of %s cannot be opened: %s", name, problem)
-            common.unopened[key] = StorageError(
-                f"The store of {name} cannot be opened: {problem.message}",
-                code=problem.code,
-                hint=problem.hint,
-            )
-
-
-async def _open_store(settings: Settings, common: Wiring) -> AgentWiring:
-    database = await asyncio.to_thread(open_database, settings)
-    parts = AgentWiring(settings, database, common)
-    try:
-        await parts.hide_forgotten()
-        await parts.go_on_forgetting()
-    except RecollectError:
-        await database.close()
-        raise
-    parts.start()
-    return parts
 
 
 # --- A store → a copy of it in another store, of any kind -----------------------------------------
@@ -419,16 +312,15 @@ def _copy_companions(source: Database, target: Database) -> None:
 # --- A backup → the database, without what was forgotten since ------------------------------------
 
 
-async def restore(copy: Path, where: str | Path | Settings | None = None) -> Path:
+async def restore(copy: Path, where: str | Path | Settings) -> Path:
     """Replace a database that nobody has open with a backup; return its path.
 
     Everything that takes long is done first. If the process is killed, the database is either the
     old one or the restored one.
     """
-    from recollect.assemble.upkeep import forget_again
     from recollect.backends.sql import maintenance
 
-    settings = settings_at(where)
+    settings = where if isinstance(where, Settings) else Settings.at(where)
     if settings.is_journal:
         raise StorageError(
             f"{settings.store_name} is a journal, and a backup cannot be restored into one; "
@@ -444,10 +336,22 @@ async def restore(copy: Path, where: str | Path | Settings | None = None) -> Pat
         await asyncio.to_thread(staged.unlink, missing_ok=True)
     database = await asyncio.to_thread(open_database, settings)
     try:
-        await forget_again(settings, database)
+        await _forget_again(settings, database)
     finally:
         await database.close()
     return settings.database
+
+
+async def _forget_again(settings: Settings, database: Database) -> None:
+    """Erase what was forgotten after the backup was made that this database comes from."""
+    from recollect.backends.sql.erasure import SqlErasure
+    from recollect.erasure.forgetting import clean_up, erase
+    from recollect.ports.runtime import SystemClock
+
+    erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
+    for forget_id in await erasure.reapply():
+        await erase(erasure, contents_of(settings, database), forget_id)
+        await clean_up(erasure, forget_id, even_large=True)
 
 
 async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:

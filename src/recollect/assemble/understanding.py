@@ -10,10 +10,10 @@ from recollect.domain.stats import CacheStats
 if TYPE_CHECKING:
     from recollect.assemble.embedding import OpenedEmbedder
     from recollect.domain.model_tier import ModelUsage
+    from recollect.embedding.service import EmbeddingService
     from recollect.ports.embedder import Embedder
     from recollect.ports.facets import FacetReader
     from recollect.ports.runtime import Clock
-    from recollect.recall.meaning import EmbeddingService
     from recollect.settings import Settings
 
 # The values of the setting that name no model, or one that is found in the package.

@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.assemble.sharing import parties_of
 from recollect.assemble.stores import contents_of
-from recollect.domain.upkeep import RetentionRule
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.context.sessions import Sessions
     from recollect.domain.document import Document
     from recollect.domain.forgetting import Target
     from recollect.domain.scope import Caller, Holding
+    from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
-    from recollect.lifecycle.short_term import Promoter
+    from recollect.lifecycle.conflicts import Conflicts
+    from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
+    from recollect.lifecycle.statistics import HealthCheck
+    from recollect.lifecycle.sweep import RecordSweep
     from recollect.lifecycle.usage import Usage
     from recollect.lifecycle.working_memory import WorkingMemory
-    from recollect.memory.parts import UpkeepServices
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
-    from recollect.ports.upkeep import UpkeepReader
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import EmbeddingService
     from recollect.recall.profile import ProfileReader
     from recollect.settings import Settings
-    from recollect.settings.working import RetentionRuleSettings
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepServices:
+    """The services behind `memory.upkeep`."""
+
+    buffer: Buffer
+    promoter: Promoter
+    sweep: RecordSweep
+    health: HealthCheck
+    conflicts: Conflicts
+    review: Quarantine
 
 
 def usage_of(
     settings: Settings,
     state: State,
-    reader: UpkeepReader,
+    reader: SqlUpkeep,
     store: Store,
     saver: Saver,
     clock: Clock,
@@ -61,7 +73,7 @@ def usage_of(
 
 def upkeep_services_of(
     settings: Settings,
-    reader: UpkeepReader,
+    reader: SqlUpkeep,
     clock: Clock,
     store: Store,
     listing: Listing,
@@ -79,34 +91,18 @@ def upkeep_services_of(
     from recollect.lifecycle.statistics import HealthCheck
     from recollect.lifecycle.sweep import (
         Capacity,
-        CapacityOptions,
         Expiry,
-        ExpiryOptions,
         RecordSweep,
         RetentionRules,
         SweepRunner,
     )
-    from recollect.memory.parts import UpkeepServices
 
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(
-        Expiry(
-            clearing,
-            clock,
-            ExpiryOptions(
-                promote_at=settings.buffer.promote_at,
-                purge_after=timedelta(days=lifecycle.purge_after_days),
-            ),
-        ),
-        RetentionRules(clearing, clock, [_rule(rule) for rule in settings.retention]),
-        Capacity(
-            store,
-            reader,
-            clearing,
-            clock,
-            CapacityOptions(records=lifecycle.capacity, decay_lambda=settings.recall.decay_lambda),
-        ),
+        Expiry(clearing, clock, settings.buffer, lifecycle),
+        RetentionRules(clearing, clock, settings.retention),
+        Capacity(store, reader, clearing, clock, lifecycle, settings.recall.decay_lambda),
         working.retention,
         usage.flush,
     )
@@ -118,11 +114,6 @@ def upkeep_services_of(
         conflicts=Conflicts(store, reader, meaning, redactor, clock, parties_of(settings)),
         review=Quarantine(listing, saver, clock),
     )
-
-
-def _rule(rule: RetentionRuleSettings) -> RetentionRule:
-    said = rule.model_dump(exclude={"older_than_days"})
-    return RetentionRule(older_than=timedelta(days=rule.older_than_days), **said)
 
 
 # --- Settings → the service that forgets, including the caches of this process --------------------
@@ -147,6 +138,7 @@ def forgetting_of(
     sessions: Sessions,
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
+    copied: Callable[[], Awaitable[Collection[str]]],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.backends.sql.erasure import SqlErasure
@@ -171,19 +163,8 @@ def forgetting_of(
         settle=usage.flush,
         let_go=let_go,
         own_document=own_document,
+        copied=copied,
     )
-
-
-async def forget_again(settings: Settings, database: Database) -> None:
-    """Erase what was forgotten after the backup was made that this database comes from."""
-    from recollect.backends.sql.erasure import SqlErasure
-    from recollect.erasure.forgetting import clean_up, erase
-    from recollect.ports.runtime import SystemClock
-
-    erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
-    for forget_id in await erasure.reapply():
-        await erase(erasure, contents_of(settings, database), forget_id)
-        await clean_up(erasure, forget_id, even_large=True)
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:

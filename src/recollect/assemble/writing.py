@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from recollect.assemble.judge import policy_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.jobs import SqlJobs
-from recollect.context.compression import CompressionOptions
 from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
-from recollect.domain.write import EXTRACT, EXTRACT_IDLE, BufferTimes, WritePolicy
+from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
+from recollect.embedding.service import EmbeddingService
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.lifecycle.jobs import Handler
 from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
-from recollect.ports.store import Store, Writes
+from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import EmbeddingService
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.candidates import Candidates, Indexes
@@ -43,12 +43,15 @@ from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
+
 
 def writing_of(
     settings: Settings,
     database: Database,
     store: Store,
-    writes: Writes,
+    writes: SqlWrites,
     indexes: Holding[Indexes],
     meaning: EmbeddingService,
     clock: Clock,
@@ -77,7 +80,7 @@ def writing_of(
         writes,
         meaning,
         clock,
-        Intake(router, redactor, clock, policy, buffer_times(settings), grounds=writing.ground),
+        Intake(router, redactor, clock, policy, settings.buffer, grounds=writing.ground),
         candidates,
         merger,
         judge,
@@ -133,11 +136,7 @@ def reading_handlers(
     models: LanguageModels,
 ) -> Mapping[str, Handler]:
     """Return the handlers of jobs that read conversations, during and after them."""
-    summariser = Summariser(
-        EstimatedTokens(),
-        CompressionOptions(**settings.compression.model_dump()),
-        models.of("summarise"),
-    )
+    summariser = Summariser(EstimatedTokens(), settings.compression, models.of("summarise"))
     recap = SessionEpisodes(store, saver, summariser, clock, after=settings.writing.episode_after)
     extraction = writing.extraction
     return {
@@ -159,15 +158,3 @@ def schedule_of(settings: Settings) -> ExtractionSchedule:
 
     idle = timedelta(minutes=writing.idle_minutes)
     return ExtractionSchedule(reading, every=writing.every, idle=idle)
-
-
-def buffer_times(settings: Settings) -> BufferTimes:
-    """Return how long records stay in the short-term tier, by category."""
-    buffer = settings.buffer
-    return BufferTimes(
-        preference=timedelta(days=buffer.preference_days),
-        decision=timedelta(days=buffer.decision_days),
-        follow_up=timedelta(days=buffer.follow_up_days),
-        sentiment=timedelta(days=buffer.sentiment_days),
-        weeks=timedelta(days=buffer.weeks_days),
-    )

@@ -97,7 +97,7 @@ class AnchorFile:
             raise StorageError(
                 f"{self._path} cannot be read: {problem}",
                 code="anchor_damaged",
-                hint="It proves that no end of the audit was cut off. Remove it to begin anew.",
+                hint="It proves that the audit log was not cut off. Remove it to start over.",
             ) from problem
 
 
@@ -135,7 +135,7 @@ class AnchorNotes:
             raise StorageError(
                 f"{name} in the blob store cannot be read: {problem}",
                 code="anchor_damaged",
-                hint="It proves that no end of the audit was cut off. Remove it to begin anew.",
+                hint="It proves that the audit log was not cut off. Remove it to start over.",
             ) from problem
 
 

@@ -187,7 +187,7 @@ class ObjectBlobs:
         told = str(fault).partition("\n")[0]
         if self._folder is not None and means_full(told):
             return StorageError(
-                f"The disk is full: a content could not be kept in {self._name}; everything before "
+                f"The disk is full: a file could not be stored in {self._name}; everything before "
                 "it was",
                 code="disk_full",
                 hint=what_to_free(self._folder),
@@ -195,7 +195,7 @@ class ObjectBlobs:
         return StorageError(
             f"The blob store {self._name} could not do its work: {told}",
             code="blobs_unreachable",
-            hint="Look whether the folder or bucket is there, has room and may be written to.",
+            hint="Check that the folder or bucket exists, has room and is writable.",
         )
 
 
@@ -258,7 +258,7 @@ def _open(where: str | Path) -> ObjectStore:
         raise StorageError(
             f"The blob store {where} cannot be opened: {str(fault).partition(chr(10))[0]}",
             code="blobs_unreachable",
-            hint="Give a folder that can be made, or a URL such as s3://bucket/path.",
+            hint="Give a folder that can be created, or a URL such as s3://bucket/path.",
         ) from fault
 
 

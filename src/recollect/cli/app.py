@@ -6,7 +6,8 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any, Final
@@ -148,19 +149,135 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "version": "processes.version",
     },
 }
-# Groups bring commands of their own, which read their options themselves.
-_GROUPS: Final[Mapping[str, str]] = {
-    "models": "processes.models",
-    "tools": "tools.tools",
-    "archives": "archives.archives",
-    "kb": "kb.kb",
-    "jobs": "data.jobs",
-    "keys": "keys.keys",
-    "agents": "agents.agents",
-    "workspace": "directory.workspace",
-    "share": "share.share",
-    "audit": "audit.audit",
-    "bench": "bench.bench",
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Commands under one name, with the function of each in a module."""
+
+    summary: str
+    about: str
+    module: str
+    commands: Mapping[str, str]
+    # Benchmarks read no memory of anybody's.
+    has_shared_options: bool = True
+
+
+_GROUPS: Final[Mapping[str, _Group]] = {
+    "models": _Group(
+        "List, choose and test embedding models.",
+        "The models that turn text into vectors.",
+        "models",
+        {"list": "list_models", "use": "use", "check": "check", "calibrate": "calibrate"},
+    ),
+    "tools": _Group(
+        "List the memory tools of an agent and call one.",
+        "The memory tools of an agent.",
+        "tools",
+        {"list": "list_tools", "call": "call", "guide": "guide"},
+    ),
+    "archives": _Group(
+        "List, read and clean up archived tool results.",
+        "Archived tool results.",
+        "archives",
+        {
+            "list": "list_archives",
+            "show": "show_archive",
+            "delete": "delete_archive",
+            "sweep": "sweep",
+        },
+    ),
+    "kb": _Group(
+        "Add, search and remove documents.",
+        "The knowledge base: documents an agent can rely on.",
+        "kb",
+        {
+            "add": "add",
+            "sync": "sync",
+            "ls": "list_documents",
+            "show": "show_document",
+            "search": "search",
+            "rm": "remove",
+            "stats": "stats",
+        },
+    ),
+    "jobs": _Group(
+        "List background jobs and cancel them.",
+        "Background jobs; finished ones are listed for a day.",
+        "data",
+        {"list": "list_jobs", "show": "show_job", "cancel": "cancel_job"},
+    ),
+    "keys": _Group(
+        "Create, list and revoke the keys of the server.",
+        "Keys that open the server, each with a role.",
+        "keys",
+        {"create": "create_key", "list": "list_keys", "revoke": "revoke_key"},
+    ),
+    "agents": _Group(
+        "See and change how agents use memory.",
+        "How agents use memory; what is set goes before the file.",
+        "agents",
+        {
+            "list": "list_agents",
+            "show": "show_agent",
+            "set": "set_agent",
+            "move": "move_agent",
+            "delete": "delete_agent",
+        },
+    ),
+    "workspace": _Group(
+        "List the scopes, users, agents and contents of the whole workspace.",
+        "All scopes of a workspace; reading them is audited.",
+        "directory",
+        {
+            "scopes": "workspace_scopes",
+            "users": "workspace_users",
+            "agents": "workspace_agents",
+            "sessions": "workspace_sessions",
+            "tags": "workspace_tags",
+            "categories": "workspace_categories",
+            "records": "workspace_records",
+            "recall": "workspace_recall",
+            "health": "workspace_health",
+            "conflicts": "workspace_conflicts",
+            "audit": "workspace_audit",
+        },
+    ),
+    "share": _Group(
+        "Propose what all agents should know, and decide on proposals.",
+        "What all agents of the workspace share, and proposals.",
+        "share",
+        {
+            "propose": "propose",
+            "proposals": "list_proposals",
+            "approve": "approve",
+            "reject": "reject",
+            "withdraw": "withdraw",
+            "list": "list_shared",
+            "show": "show_shared",
+            "edit": "edit",
+            "delete": "delete",
+        },
+    ),
+    "audit": _Group(
+        "Show the audit log, verify it, and replay past recalls.",
+        "The audit log: what happened to memory, by whom and why.",
+        "audit",
+        {
+            "tail": "tail",
+            "list": "tail",
+            "show": "show_entries",
+            "verify": "verify",
+            "replay": "replay",
+        },
+    ),
+    "bench": _Group(
+        "Measure the quality and the speed of recall.",
+        "Measure the quality of recall and the speed of memory.",
+        "bench",
+        {name: name for name in ("recall", "chunks", "judge", "extract", "route", "speed")},
+        has_shared_options=False,
+    ),
 }
 _PANEL_OF_GROUPS: Final = "Run and keep"
 
@@ -189,56 +306,84 @@ def run(arguments: Sequence[str]) -> int:
 
 
 @cache
-def _command() -> Callable[..., Any]:
-    app = typer.Typer(
-        cls=PlainGroup,
-        pretty_exceptions_enable=False,
-        epilog=EXIT_CODES,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+def _command() -> TyperGroup:
+    app = _typer(epilog=EXIT_CODES, add_completion=True)
     app.callback(invoke_without_command=True)(with_options(_before_any_command, _VERSION))
-    group = get_command(app)
-    assert isinstance(group, TyperGroup)
-    setattr(group, "commands", _Commands())  # noqa: B010  (declared as one that can be changed)
-    return group
+    panels = {name: panel for panel, names in _COMMANDS.items() for name in names}
 
-
-class _Commands(Mapping[str, Any]):
-    """Every command by its name, made when it is looked up: one call needs one of them."""
-
-    _panels: Final = {name: panel for panel, names in _COMMANDS.items() for name in names}
-
-    def __getitem__(self, name: str) -> Any:
+    def make(name: str) -> Any:
         if name in _GROUPS:
-            return _made_group(name)
-        return _made(name, self._panels[name])
+            return _made_group(name, _GROUPS[name])
+        panel = panels[name]
+        return _made(name, as_command(_found(_COMMANDS[panel][name])), panel)
 
-    def __iter__(self) -> Iterator[str]:
-        yield from self._panels
-        yield from _GROUPS
-
-    def __len__(self) -> int:
-        return len(self._panels) + len(_GROUPS)
+    return _lazy_group(app, (*panels, *_GROUPS), make)
 
 
-def _made(name: str, panel: str) -> Any:
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(name, cls=PlainCommand, rich_help_panel=panel, epilog=example_of(name))(
-        as_command(_found(_COMMANDS[panel][name]))
+def _made_group(name: str, group: _Group) -> TyperGroup:
+    app = _typer(
+        name=name,
+        help=group.about,
+        short_help=group.summary,
+        no_args_is_help=not group.has_shared_options,
     )
+    if group.has_shared_options:
+        app.callback(invoke_without_command=True)(with_options(_before_a_command))
+    else:
+        app.callback()(lambda: None)
+
+    def make(command: str) -> Any:
+        body = _found(f"{group.module}.{group.commands[command]}")
+        return _made(f"{name} {command}", as_command(body) if group.has_shared_options else body)
+
+    made = _lazy_group(app, group.commands, make)
+    made.rich_help_panel = _PANEL_OF_GROUPS
+    return made
+
+
+def _made(name: str, run: Callable[..., Any], panel: str | None = None) -> Any:
+    app = _typer()
+    app.command(
+        name.rpartition(" ")[2], cls=PlainCommand, rich_help_panel=panel, epilog=example_of(name)
+    )(run)
     # An app of one command is that command.
     return get_command(app)
 
 
-def _made_group(name: str) -> Any:
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(
-        name,
-        rich_help_panel=_PANEL_OF_GROUPS,
-        add_help_option=False,
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    )(_found(_GROUPS[name]))
-    return get_command(app)
+def _typer(**given: Any) -> typer.Typer:
+    given.setdefault("add_completion", False)
+    return typer.Typer(
+        cls=PlainGroup,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **given,
+    )
+
+
+def _lazy_group(app: typer.Typer, names: Iterable[str], make: Callable[[str], Any]) -> TyperGroup:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    setattr(group, "commands", _Lazy(names, make))  # noqa: B010  (declared as one that can be changed)
+    return group
+
+
+class _Lazy(Mapping[str, Any]):
+    """Commands by name, each made when it is looked up: one call needs one of them."""
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
+        self._names = dict.fromkeys(names)
+        self._make = make
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._make(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _found(place: str) -> Callable[..., Any]:
@@ -248,9 +393,14 @@ def _found(place: str) -> Callable[..., Any]:
 
 def _before_any_command(context: typer.Context, *, version: bool, **given: Any) -> None:
     """Durable memory for agents that people can see, search, correct and delete."""
-    context.obj = shared = over(None, Shared(**given))
     if version:
-        say(_found(_COMMANDS[_PANEL_OF_GROUPS]["version"])(), as_object=shared.json)
+        answer = _found(_COMMANDS[_PANEL_OF_GROUPS]["version"])()
+        say(answer, as_object=over(None, Shared(**given)).json)
         raise typer.Exit
+    _before_a_command(context, **given)
+
+
+def _before_a_command(context: typer.Context, **given: Any) -> None:
+    context.obj = over(context.obj, Shared(**given))
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

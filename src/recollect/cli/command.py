@@ -1,11 +1,11 @@
-"""How a function becomes a command or a group of them: options in, one answer out."""
+"""How a function becomes a command: options in, one answer out."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
 import typer
-from typer.main import get_command
 
 from recollect.cli.answer import Answer, say, tell_pending
-from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import OptionGroup, Shared
 from recollect.domain.files import make_file, make_folder
 from recollect.memory import Memory
@@ -193,44 +191,3 @@ def _gathered(group: type[Group], given: dict[str, Any]) -> Group:
 
 def _is_group(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
-
-
-# --- Groups of commands, such as `recollect tools list`: made when one of them is called ----------
-
-
-def run_group(context: typer.Context, about: str, commands: Mapping[str, Body]) -> None:
-    """Hand the arguments on to the group that these commands make."""
-    hand_over(context, _group(context.command_path.rpartition(" ")[2], about, commands))
-
-
-def hand_over(context: typer.Context, group: typer.Typer) -> None:
-    """Hand the arguments on to a group that is loaded only now."""
-    status = get_command(group).main(
-        args=context.args,
-        prog_name=context.command_path,
-        standalone_mode=False,
-        obj=context.obj,
-    )
-    if isinstance(status, int):
-        raise typer.Exit(status)
-
-
-def _group(group_name: str, about: str, commands: Mapping[str, Body]) -> typer.Typer:
-    group = typer.Typer(
-        cls=PlainGroup,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-
-    def before_any_command(context: typer.Context, **given: Any) -> None:
-        context.obj = over(context.obj, Shared(**given))
-        if context.invoked_subcommand is None:
-            typer.echo(context.get_help())
-
-    before_any_command.__doc__ = about
-    group.callback(invoke_without_command=True)(with_options(before_any_command))
-    for name, body in commands.items():
-        example = example_of(f"{group_name} {name}")
-        group.command(name, cls=PlainCommand, epilog=example)(as_command(body))
-    return group

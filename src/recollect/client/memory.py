@@ -10,10 +10,9 @@ import tarfile
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Unpack, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Unpack, cast
 from urllib.parse import unquote
 
 from recollect.client.connection import Connection, at, decoded, error_of
@@ -30,22 +29,23 @@ from recollect.client.views import (
     RemoteToolbox,
     RemoteUpkeep,
     RemoteWorkspace,
+    ScopedRemote,
     spelled_range,
 )
-from recollect.domain.archive import ContentRange, contents_beside
+from recollect.domain.archive import contents_beside
 from recollect.domain.change import Changes
-from recollect.domain.context import ContextFields, MemoryContext, Tongue
+from recollect.domain.context import MemoryContext, Tongue
 from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
-from recollect.domain.fields import Draft, RecordFields, checked_items
-from recollect.domain.filters import CommonFilters, FilterFields
+from recollect.domain.fields import checked_items
+from recollect.domain.filters import CommonFilters
 from recollect.domain.forgetting import Forgotten
-from recollect.domain.hit import Hit, Recalled
+from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.job import Progress
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
-from recollect.domain.page import Page
+from recollect.domain.operation import Operation
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
@@ -53,9 +53,9 @@ from recollect.domain.stats import Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
-from recollect.domain.write import Pending, Route, Trace, WritePolicy, Written
+from recollect.domain.write import Pending, Route, Trace, Written
 from recollect.errors import Conflict, NotAvailable, StorageError, Unreachable
-from recollect.memory import Memory, Namespace
+from recollect.memory import Memory
 from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
 from recollect.memory.audit import AuditTrail
@@ -97,8 +97,30 @@ def _decided_there(what: str) -> NotAvailable:
     return NotAvailable(f"{what} is decided by the server", hint="GET /v1/whoami tells it.")
 
 
-class RemoteMemory(Memory):
+class RemoteMemory(ScopedRemote, Memory):
     """The memory of a server, seen from one scope; see `Memory` for what the verbs do."""
+
+    TYPES: ClassVar[Mapping[str, Any]] = {
+        kind.__name__: kind
+        for kind in (
+            BulkChange,
+            Changes,
+            LabelEntry,
+            MemoryContext,
+            Metrics,
+            Profile,
+            Recalled,
+            Record,
+            Reindexing,
+            Route,
+            SessionEntry,
+            Stats,
+            Trace,
+            Turn,
+            Version,
+            Written,
+        )
+    }
 
     def __init__(
         self,
@@ -109,8 +131,7 @@ class RemoteMemory(Memory):
         is_root: bool = True,
         user_is_named: bool = False,
     ) -> None:
-        self._connection = connection
-        self._scope = scope
+        super().__init__(connection, scope)
         self._disabled_agents = disabled_agents
         self._is_root = is_root
         self._user_is_named = user_is_named
@@ -209,112 +230,10 @@ class RemoteMemory(Memory):
         memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
 
-    async def remember(
-        self,
-        content: str,
-        *,
-        namespace: Namespace | None = None,
-        idempotency_key: str | None = None,
-        reason: str = "",
-        **fields: Unpack[RecordFields],
-    ) -> Record:
-        body = {**fields, "content": content, "reason": reason, **self._namespace(namespace)}
-        told = await self._ask("POST", at("records"), body=body, key=idempotency_key)
-        return decoded(Record, told)
-
-    async def remember_many(
-        self,
-        items: Iterable[str | Draft],
-        *,
-        namespace: Namespace | None = None,
-        idempotency_key: str | None = None,
-        reason: str = "",
-    ) -> tuple[Record, ...]:
-        given = checked_items(items, "items")
-        drafts = [item if isinstance(item, dict) else Draft(content=item) for item in given]
-        body = {"items": drafts, "reason": reason, **self._namespace(namespace)}
-        told = await self._ask("POST", at("records", "batch"), body=body, key=idempotency_key)
-        return tuple(decoded(Record, it) for it in told["items"])
-
-    async def observe(
-        self,
-        messages: Mapping[str, Any] | Iterable[Mapping[str, Any]],
-        *,
-        session: str | None = None,
-        task: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> tuple[Turn, ...]:
-        is_one = isinstance(messages, Mapping)
-        said = [cast("Mapping[str, Any]", messages)] if is_one else messages
-        body = {
-            "messages": checked_items(said, "messages"),
-            "session": self._session if session is None else session,
-            "task": task,
-        }
-        told = await self._ask("POST", at("observe"), body=body, key=idempotency_key)
-        return tuple(decoded(Turn, it) for it in told["items"])
-
     def session(
         self, id: str | None = None, *, model: str | None = None, context_tokens: int | None = None
     ) -> Session:
         return RemoteSession(self._connection, self._scope, id, model, context_tokens)
-
-    async def sessions(self, *, limit: int = 50, cursor: str | None = None) -> Page[SessionEntry]:
-        query = {"limit": limit, "cursor": cursor}
-        return decoded(Page[SessionEntry], await self._ask("GET", at("sessions"), query=query))
-
-    async def tags(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
-        query = {"limit": limit, "cursor": cursor}
-        return decoded(Page[LabelEntry], await self._ask("GET", at("tags"), query=query))
-
-    async def categories(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
-        query = {"limit": limit, "cursor": cursor}
-        return decoded(Page[LabelEntry], await self._ask("GET", at("categories"), query=query))
-
-    async def changes(
-        self, after: str | None = None, *, limit: int = 100, wait: float = 0
-    ) -> Changes:
-        query = {"after": after, "limit": limit, "wait": wait}
-        return decoded(Changes, await self._ask("GET", at("changes"), query=query))
-
-    async def load_tool_history(
-        self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
-    ) -> str:
-        asked = {"query": query, "range": spelled_range(range)}
-        return (await self._ask("GET", at("archives", uuid, "text"), query=asked))["text"]
-
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        min_score: float | None = None,
-        namespace: Namespace | None = None,
-        asked_at: datetime | None = None,
-        **filters: Unpack[FilterFields],
-    ) -> Recalled:
-        body = {
-            **_named(filters),
-            "query": query,
-            "limit": limit,
-            "min_score": min_score,
-            "asked_at": asked_at,
-            **self._namespace(namespace),
-        }
-        return decoded(Recalled, await self._ask("POST", at("recall"), body=body))
-
-    async def context(self, message: str, **wanted: Unpack[ContextFields]) -> MemoryContext:
-        given = _named(wanted)
-        given["session"] = given.get("session") or self._session
-        body = {**given, "message": message, **self._namespace(given.pop("namespace", None))}
-        return decoded(MemoryContext, await self._ask("POST", at("context"), body=body))
-
-    async def profile(self) -> Profile:
-        return decoded(Profile, await self._ask("GET", at("profile")))
-
-    async def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
-        path, body = at("profile", record_id), {"shown": shown}
-        return decoded(Record, await self._ask("PUT", path, body=body))
 
     def guide(self, language: Tongue = "en") -> str:
         return "" if self._scope.agent in self._disabled_agents else memory_guide(language)
@@ -323,100 +242,6 @@ class RemoteMemory(Memory):
         is_enabled = self._scope.agent not in self._disabled_agents
         own = self._session if session is None else session
         return RemoteToolbox(self._connection, self._scope, own, language, is_enabled=is_enabled)
-
-    async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
-        path = at("records", _id(hit), "used")
-        return decoded(Record, await self._ask("POST", path, body={"success": success}))
-
-    async def rejected(self, hit: Hit | Record | str) -> Record:
-        return decoded(Record, await self._ask("POST", at("records", _id(hit), "rejected")))
-
-    async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
-        told = await self._ask("GET", at("records", record_id), query={"as_of": as_of})
-        return decoded(Record, told)
-
-    async def turn(self, turn_id: str) -> Turn:
-        return decoded(Turn, await self._ask("GET", at("turns", turn_id)))
-
-    async def list(
-        self,
-        *,
-        limit: int = 50,
-        cursor: str | None = None,
-        namespace: Namespace | None = None,
-        **filters: Unpack[FilterFields],
-    ) -> Page[Record]:
-        query = {**filters, "limit": limit, "cursor": cursor, **self._namespace(namespace)}
-        return decoded(Page[Record], await self._ask("GET", at("records"), query=query))
-
-    async def turns(
-        self,
-        *,
-        limit: int = 50,
-        cursor: str | None = None,
-        namespace: Namespace | None = None,
-        **filters: Unpack[FilterFields],
-    ) -> Page[Turn]:
-        query = {**filters, "limit": limit, "cursor": cursor, **self._namespace(namespace)}
-        return decoded(Page[Turn], await self._ask("GET", at("turns"), query=query))
-
-    async def update(
-        self,
-        record_id: str,
-        content: str | None = None,
-        *,
-        expected_version: int | None = None,
-        reason: str = "",
-        **fields: Unpack[RecordFields],
-    ) -> Record:
-        body: dict[str, Any] = {**fields, "reason": reason}
-        if content is not None:
-            body["content"] = content
-        if expected_version is not None:
-            body["expected_version"] = expected_version
-        return decoded(Record, await self._ask("PATCH", at("records", record_id), body=body))
-
-    async def update_many(
-        self,
-        record_ids: Iterable[str],
-        *,
-        add_tags: Iterable[str] = (),
-        remove_tags: Iterable[str] = (),
-        reason: str = "",
-        **fields: Unpack[RecordFields],
-    ) -> BulkChange:
-        body = {
-            **fields,
-            "ids": checked_items(record_ids, "ids"),
-            "add_tags": add_tags,
-            "remove_tags": remove_tags,
-            "reason": reason,
-        }
-        return decoded(BulkChange, await self._ask("POST", at("records", "bulk-edit"), body=body))
-
-    async def delete_many(self, record_ids: Iterable[str], *, reason: str = "") -> BulkChange:
-        body = {"ids": checked_items(record_ids, "ids"), "reason": reason}
-        return decoded(BulkChange, await self._ask("POST", at("records", "bulk-delete"), body=body))
-
-    async def delete(
-        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
-    ) -> Record:
-        query = {"expected_version": expected_version, "reason": reason}
-        return decoded(Record, await self._ask("DELETE", at("records", record_id), query=query))
-
-    async def purge(self, record_id: str) -> None:
-        await self._ask("POST", at("records", record_id, "purge"))
-
-    async def history(self, record_id: str) -> tuple[Version, ...]:
-        path = at("records", record_id, "history")
-        return await self._connection.all_pages(Version, path, self._scope)
-
-    async def undo(
-        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
-    ) -> Record:
-        query = {"expected_version": expected_version, "reason": reason}
-        path = at("records", record_id, "undo")
-        return decoded(Record, await self._ask("POST", path, query=query))
 
     async def once(
         self,
@@ -429,39 +254,8 @@ class RemoteMemory(Memory):
             hint="Every write takes an Idempotency-Key over HTTP.",
         )
 
-    async def write(
-        self,
-        content: str,
-        *,
-        namespace: Namespace | None = None,
-        explicit: bool = True,
-        idempotency_key: str | None = None,
-        **fields: Unpack[RecordFields],
-    ) -> Written:
-        body = {**fields, "content": content, "explicit": explicit, **self._namespace(namespace)}
-        return decoded(
-            Written, await self._ask("POST", at("write"), body=body, key=idempotency_key)
-        )
-
-    async def extract(self, session: str | None = None) -> tuple[Written, ...]:
-        told = await self._ask("POST", at("extract"), body={"session": session}, patient=True)
-        return tuple(decoded(Written, it) for it in told["items"])
-
     async def user_names(self) -> frozenset[str]:
         return frozenset((await self._ask("GET", at("user-names")))["items"])
-
-    async def set_user_names(self, names: Iterable[str]) -> Record:
-        body = {"names": checked_items(names, "names")}
-        return decoded(Record, await self._ask("PUT", at("user-names"), body=body))
-
-    async def trace(self, write_id: str) -> Trace:
-        return decoded(Trace, await self._ask("GET", at("writes", write_id)))
-
-    async def route(
-        self, message: str, *, policy: WritePolicy | None = None, context: str = ""
-    ) -> Route:
-        body = {"message": message, "policy": policy, "context": context}
-        return decoded(Route, await self._ask("POST", at("route"), body=body))
 
     async def forget(
         self,
@@ -523,25 +317,6 @@ class RemoteMemory(Memory):
             await asyncio.sleep(_PAUSE)
             now = await self.reindexing()
         return pieces
-
-    async def reindexing(self) -> Reindexing:
-        return decoded(Reindexing, await self._ask("GET", at("reindex")))
-
-    async def stop_reindexing(self) -> bool:
-        return (await self._ask("DELETE", at("reindex")))["stopped"]
-
-    async def metrics(
-        self,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        step_hours: int = 1,
-    ) -> Metrics:
-        query = {"from": since, "to": until, "step": step_hours}
-        return decoded(Metrics, await self._connection.ask("GET", at("metrics"), None, query=query))
-
-    async def stats(self) -> Stats:
-        return decoded(Stats, await self._ask("GET", at("stats")))
 
     async def backup(self, target: str | Path) -> CopiedContents:
         """Fetch a checked copy of the server's database; it is put here, at `target`."""
@@ -610,12 +385,6 @@ class RemoteMemory(Memory):
         told = await self._connection.upload(path, self._scope, query, _pieces(source))
         return decoded(ImportedChats, told)
 
-    async def work(self) -> int:
-        return (await self._ask("POST", at("jobs", "run"), patient=True))["ran"]
-
-    async def drain(self) -> None:
-        await self._ask("POST", at("jobs", "drain"), patient=True)
-
     async def close(self) -> Pending:
         """Close the connection; on a memory made by `scope()` this does nothing.
 
@@ -625,25 +394,33 @@ class RemoteMemory(Memory):
             await self._connection.close()
         return Pending()
 
-    def _namespace(self, given: Namespace | None) -> dict[str, str]:
-        """A namespace as the server reads it."""
-        if given is None:
-            return {}
-        if isinstance(given, str):
-            return {"namespace": given}
-        return {"namespace": namespace_of(parse_namespace(given, self._scope))}
-
-    async def _ask(self, method: str, path: str, **given: Any) -> Any:
-        return await self._connection.ask(method, path, self._scope, **given)
+    def _wire(self, operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(given.get("namespace"), tuple):
+            given["namespace"] = namespace_of(parse_namespace(given["namespace"], self._scope))
+        match operation.name:
+            case "observe":
+                said: Any = given["messages"]
+                several: list[Any] = [said] if isinstance(said, Mapping) else said
+                messages = checked_items(several, "messages")
+                return {"session": self._session, **given, "messages": messages}
+            case "make_context":
+                return {**given, "session": given.get("session") or self._session}
+            case "save_records":
+                items: list[Any] = given["items"]
+                drafts = [{"content": it} if isinstance(it, str) else it for it in items]
+                return {**given, "items": drafts}
+            case "load_archive_text":
+                return {**given, "range": spelled_range(given.get("range"))}
+            case "get_metrics":
+                # It is about the server, not about a scope.
+                return {**dict.fromkeys(("org", "workspace", "agent", "user")), **given}
+            case _:
+                return given
 
 
 def _named(given: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is None, which means the same as not to name it."""
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _id(hit: Hit | Record | str) -> str:
-    return hit if isinstance(hit, str) else hit.id
 
 
 @contextmanager

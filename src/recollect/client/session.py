@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 from recollect.client.connection import Connection, at, decoded
-from recollect.client.views import RemoteArchives, earlier_result, spelled_range
+from recollect.client.views import RemoteArchives, ScopedRemote, earlier_result, spelled_range
 from recollect.context.anthropic_messages import AnthropicMessages
-from recollect.context.archives.manager import ArchiveOptions, ToolResultManager
+from recollect.context.archives.manager import ToolResultManager
 from recollect.context.edits import AnyMessage, Drop, Edit, Insert, Keep, Replace
-from recollect.context.history import SessionPlan, Synced
+from recollect.context.history import SessionPlan
 from recollect.context.message_formats import Format, GivenMessage, Prepared
 from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer
@@ -23,12 +23,16 @@ from recollect.domain.context import SessionUsage
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.message import Message
-from recollect.domain.notes import Cached, Hint, Scratchpad, ScratchpadUpdate
+from recollect.domain.notes import Cached, Hint, ScratchpadUpdate
+from recollect.domain.operation import Operation
 from recollect.domain.scope import Scope
+from recollect.domain.sections import ArchiveSettings
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
 from recollect.domain.turn import Turn
+from recollect.domain.views import as_json
 from recollect.domain.write import Pending
 
+T = TypeVar("T")
 _UNUSED = SessionUsage(
     messages=0,
     window_messages=0,
@@ -42,7 +46,7 @@ _UNUSED = SessionUsage(
 )
 
 
-class RemoteSession(Session):
+class RemoteSession(ScopedRemote, Session):
     """One conversation of one caller, on a server.
 
     `usage`, `summaries`, `offers` and `notes` are as the last call found them. What is noted here
@@ -57,8 +61,7 @@ class RemoteSession(Session):
         model: str | None,
         context_tokens: int | None,
     ) -> None:
-        self._connection = connection
-        self._scope = scope
+        super().__init__(connection, scope)
         self._id = checked_text(new_id("sess") if id is None else id, "session", MAX_LABEL)
         self._wanted = {"id": self._id, "model": model, "context_tokens": context_tokens}
         self._is_open = False
@@ -112,12 +115,11 @@ class RemoteSession(Session):
         given = [cast("GivenMessage", messages)] if is_one else checked_items(messages, "messages")
         if not given:
             return ()
-        await self._begin()
-        await self.save()
         said = [it for message in given for it in _as_mappings(message)]
-        told = await self._ask("POST", "observe", body={"messages": said, "task": task})
+        path = at("sessions", self._id, "observe")
+        told = await self._ask("POST", path, body={"messages": said, "task": task})
         has_calls = any(it.get("tool_calls") or isinstance(it.get("content"), list) for it in said)
-        self._told_offers = _offers(await self._ask("GET", "offers")) if has_calls else {}
+        self._told_offers = _offers(await self._own("GET", "offers")) if has_calls else {}
         await self._read_notes()
         return tuple(decoded(Turn, it) for it in told["items"])
 
@@ -167,8 +169,6 @@ class RemoteSession(Session):
         with_scratchpad: bool = False,
         with_guide: bool | None = None,
     ) -> Prepared:
-        await self._begin()
-        await self.save()
         body = {
             "query": query,
             "load": load,
@@ -177,7 +177,7 @@ class RemoteSession(Session):
             "with_scratchpad": with_scratchpad,
             "with_guide": with_guide,
         }
-        told = await self._ask("POST", "prepare", body=body)
+        told = await self._ask("POST", at("sessions", self._id, "prepare"), body=body)
         self._usage = decoded(SessionUsage, told["usage"])
         await self._read_summaries()
         match format:
@@ -188,77 +188,6 @@ class RemoteSession(Session):
             case _:
                 return told["messages"]
 
-    async def process_tool_result(
-        self,
-        tool: str,
-        arguments: object,
-        result: ToolResult,
-        *,
-        thread: str | None = None,
-        question: str = "",
-        call_id: str | None = None,
-        failed: bool = False,
-    ) -> ToolResult:
-        await self._begin()
-        await self.save()
-        body = {
-            "tool": tool,
-            "input": arguments,
-            "result": result,
-            "thread": thread,
-            "question": question,
-            "call_id": call_id,
-            "failed": failed,
-        }
-        told = await self._ask("POST", "tool-results", body=body)
-        await self._read_notes()
-        return told["result"]
-
-    async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
-        await self._begin()
-        await self.save()
-        path = at("sessions", self._id, "tool-results", "known")
-        body = {"tool": tool, "input": arguments}
-        offer = (await self._connection.ask("POST", path, self._scope, body=body))["offer"]
-        return None if offer is None else cast("Hint | Cached", _offer(offer))
-
-    async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
-        await self._begin()
-        await self.save()
-        said = [it for message in messages for it in _as_mappings(message)]
-        told = await self._ask("POST", "sync", body={"messages": said, "task": task})
-        await self._read_notes()
-        return decoded(Synced, told)
-
-    async def plan(
-        self,
-        messages: Iterable[GivenMessage],
-        query: str | None = None,
-        *,
-        load: str | Iterable[str] = (),
-        with_notes: bool = True,
-        with_scratchpad: bool = False,
-        with_guide: bool | None = None,
-    ) -> SessionPlan:
-        await self._begin()
-        await self.save()
-        body = {
-            "messages": [it for message in messages for it in _as_mappings(message)],
-            "query": query,
-            "load": load,
-            "with_notes": with_notes,
-            "with_scratchpad": with_scratchpad,
-            "with_guide": with_guide,
-        }
-        told = await self._ask("POST", "plan", body=body)
-        self._usage = decoded(SessionUsage, told["usage"])
-        await self._read_notes()
-        return SessionPlan(
-            edits=tuple(_edit(it) for it in told["edits"]),
-            system=told["system"],
-            degraded=tuple(told["degraded"]),
-        )
-
     async def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
         await self._begin()
         name = summary.id if isinstance(summary, Summary) else summary
@@ -267,7 +196,7 @@ class RemoteSession(Session):
 
     async def settle(self) -> None:
         await self._begin()
-        self._take(await self._ask("POST", "settle", patient=True))
+        self._take(await self._own("POST", "settle", patient=True))
         await self._read_summaries()
 
     async def refresh(self) -> None:
@@ -278,13 +207,13 @@ class RemoteSession(Session):
         await self._begin()
         if (noted := self._notes.dump()) != self._noted:
             structures = {it["document"]: it["value"] for it in noted["structures"]}
-            await self._ask("PUT", "notes", body={**noted, "structures": structures})
+            await self._own("PUT", "notes", body={**noted, "structures": structures})
             self._noted = noted
 
     async def close(self) -> Pending:
         if self._is_open and not self._is_over:
             await self.save()
-            self._pending = decoded(Pending, await self._ask("POST", "leave"))
+            self._pending = decoded(Pending, await self._own("POST", "leave"))
         return self._pending
 
     async def discard(self) -> None:
@@ -293,7 +222,7 @@ class RemoteSession(Session):
 
     async def end(self) -> Pending:
         await self._begin()
-        self._pending = decoded(Pending, await self._ask("POST", "end"))
+        self._pending = decoded(Pending, await self._own("POST", "end"))
         self._notes.reset()
         self._is_over = True
         return self._pending
@@ -314,7 +243,7 @@ class RemoteSession(Session):
         self._usage = decoded(SessionUsage, status["usage"])
 
     async def _read_notes(self) -> None:
-        told = await self._ask("GET", "notes")
+        told = await self._own("GET", "notes")
         self._notes.load(
             {
                 "current_query": told["current_query"],
@@ -329,34 +258,55 @@ class RemoteSession(Session):
         self._noted = self._notes.dump()
 
     async def _read_summaries(self) -> None:
-        told = await self._ask("GET", "summaries")
+        told = await self._own("GET", "summaries")
         self._told_summaries = tuple(_summary(it) for it in told["items"])
 
-    async def _ask(self, method: str, what: str, **given: Any) -> Any:
-        path = at("sessions", self._id, what)
-        return await self._connection.ask(method, path, self._scope, **given)
+    def _wire(self, operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+        if "messages" in given:
+            given["messages"] = [
+                it for message in given["messages"] for it in _as_mappings(message)
+            ]
+        return {**given, "session_id": self._id}
+
+    async def _ask(self, method: str, path: str, **given: Any) -> Any:
+        """Ask a session that is open and knows what was noted here."""
+        await self._begin()
+        await self.save()
+        return await super()._ask(method, path, **given)
+
+    async def _result(self, operation: Operation, kind: type[T], told: Any) -> T:
+        if operation.name == "find_known_result":
+            return cast("T", None if told is None else _offer(told))
+        await self._read_notes()
+        match operation.name:
+            case "process_tool_result":
+                return told
+            case "plan_session":
+                self._usage = decoded(SessionUsage, told["usage"])
+                edits = tuple(_edit(it) for it in told["edits"])
+                degraded = tuple(told["degraded"])
+                return cast("T", SessionPlan(edits=edits, system=told["system"], degraded=degraded))
+            case _:
+                return await super()._result(operation, kind, told)
+
+    async def _own(self, method: str, what: str, **given: Any) -> Any:
+        """Ask without sending what was noted."""
+        return await super()._ask(method, at("sessions", self._id, what), **given)
 
 
-class RemoteScratchpad(SessionScratchpad):
+class RemoteScratchpad(ScopedRemote, SessionScratchpad):
     """The scratchpad of one session."""
 
     def __init__(self, connection: Connection, scope: Scope, session: str) -> None:
-        self._connection = connection
-        self._scope = scope
-        self._path = at("sessions", session, "scratchpad")
+        super().__init__(connection, scope)
+        self._session = session
 
-    async def read(self) -> Scratchpad:
-        return decoded(Scratchpad, await self._connection.ask("GET", self._path, self._scope))
-
-    async def update(self, update: ScratchpadUpdate) -> Scratchpad:
-        told = await self._connection.ask("PATCH", self._path, self._scope, body=update)
-        return decoded(Scratchpad, told)
+    def _wire(self, operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
+        changes = as_json(given["update"]) if "update" in given else {}
+        return {**changes, "session_id": self._session}
 
     async def touch(self) -> None:
         await self.update(ScratchpadUpdate())
-
-    async def clear(self) -> None:
-        await self._connection.ask("DELETE", self._path, self._scope)
 
 
 class RemoteToolResults(ToolResultManager):
@@ -367,7 +317,7 @@ class RemoteToolResults(ToolResultManager):
         self._scope = scope
         self._session = session
         # Only for what is told of an archive here; what is archived is the server's decision.
-        self._options = ArchiveOptions()
+        self._settings = ArchiveSettings()
 
     async def process_tool_result(
         self,
@@ -414,9 +364,8 @@ class RemoteToolResults(ToolResultManager):
         return await self._changed("close", messages, {"messages": messages})
 
     async def find_earlier(self, tool_name: str, tool_input: object) -> EarlierResult | None:
-        body = {"tool": tool_name, "input": tool_input}
-        path = at("archives", "earlier")
-        return earlier_result(await self._connection.ask("POST", path, self._scope, body=body))
+        archives = RemoteArchives(self._connection, self._scope)
+        return await archives.find_earlier(tool_name, tool_input)
 
     async def _changed(
         self, how: str, messages: Sequence[AnyMessage], body: dict[str, Any]

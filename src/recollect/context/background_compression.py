@@ -16,7 +16,6 @@ from typing import Final
 from recollect.context import compression as levels
 from recollect.context.compression import (
     Compression,
-    CompressionOptions,
     Level,
     Trimmer,
     content_key,
@@ -28,6 +27,7 @@ from recollect.context.summariser import Summariser
 from recollect.context.summary_text import summary_message
 from recollect.context.window import RememberedCounts
 from recollect.domain.message import Message
+from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, Summary
 from recollect.ports.language_model import TokenCounter, message_tokens
 
@@ -63,13 +63,16 @@ class BackgroundCompression:
         self,
         summariser: Summariser,
         counter: TokenCounter,
-        options: CompressionOptions,
+        settings: CompressionSettings,
         begun: Compression | None = None,
+        *,
+        most_verbatim: int,
     ) -> None:
         self._summariser = summariser
         self._counter = RememberedCounts(counter)
-        self._options = options
-        self._trimmer = Trimmer(self._counter, options.result_tokens)
+        self._settings = settings
+        self._most_verbatim = most_verbatim
+        self._trimmer = Trimmer(self._counter, settings.result_tokens)
         self._compression = begun or Compression()
         # The messages that the compression was last checked against; none if it comes from storage.
         self._seen: tuple[Message, ...] = ()
@@ -88,8 +91,8 @@ class BackgroundCompression:
         given = tuple(messages)
         self._drop_stale(given)
         edits, tokens = self._apply(given, self._compression)
-        mark = levels.trimmed_to(given, self._options)
-        if tokens > self._options.trim_above * budget and mark > self._compression.trimmed_to:
+        mark = levels.trimmed_to(given, self._settings)
+        if tokens > self._settings.trim_above * budget and mark > self._compression.trimmed_to:
             self._compression = replace(self._compression, trimmed_to=mark)
             edits, tokens = self._apply(given, self._compression)
         is_due = self._is_due(given, tokens, budget)
@@ -154,23 +157,23 @@ class BackgroundCompression:
         if messages[:touched] != self._seen[:touched] or len(messages) < touched:
             valid = _still_valid(self._compression, messages)
             # Summarised messages count as trimmed too, even beyond the mark of the first level.
-            within = max(levels.trimmed_to(messages, self._options), valid.covered_to)
+            within = max(levels.trimmed_to(messages, self._settings), valid.covered_to)
             mark = min(valid.trimmed_to, within)
             self._compression = replace(valid, trimmed_to=mark)
         self._seen = messages
 
     def _is_due(self, messages: tuple[Message, ...], tokens: int, budget: int) -> bool:
-        now, options = self._compression, self._options
+        now, settings = self._compression, self._settings
         if self._summaries_end(messages, tokens, budget) > now.covered_to:
             return True
-        is_full = tokens > options.digest_above * budget
-        return is_full and levels.digested_to(messages, options) > now.digested_to
+        is_full = tokens > settings.digest_above * budget
+        return is_full and levels.digested_to(messages, settings) > now.digested_to
 
     def _summaries_end(self, messages: tuple[Message, ...], tokens: int, budget: int) -> int:
         """Return up to where summaries should exist by now."""
-        end = levels.summarised_for_number(messages, self._options)
-        if tokens > self._options.summarise_above * budget:
-            end = max(end, levels.summarised_to(messages, self._options))
+        end = levels.summarised_for_number(messages, self._most_verbatim, self._settings)
+        if tokens > self._settings.summarise_above * budget:
+            end = max(end, levels.summarised_to(messages, self._settings))
         return end
 
     async def _advance(self, messages: tuple[Message, ...], budget: int) -> None:
@@ -178,11 +181,11 @@ class BackgroundCompression:
 
         Each step takes effect when it is done, so nothing is lost when the session closes.
         """
-        full = self._options.digest_above * budget
+        full = self._settings.digest_above * budget
         _, tokens = self._apply(messages, self._compression)
         end = self._summaries_end(messages, tokens, budget)
         while (begun := self._compression).covered_to < end:
-            step = [*levels.segments(begun.covered_to, end, self._options)][:_STEP_SEGMENTS]
+            step = [*levels.segments(begun.covered_to, end, self._settings)][:_STEP_SEGMENTS]
             if not self._use(await self._summarise(messages, begun, step[-1][1]), messages):
                 return
             is_last = step[-1][1] == end
@@ -190,7 +193,7 @@ class BackgroundCompression:
                 await self._digest(messages, step[-1][1], budget)
         _, tokens = self._apply(messages, self._compression)
         if tokens > full:
-            await self._digest(messages, levels.digested_to(messages, self._options), budget)
+            await self._digest(messages, levels.digested_to(messages, self._settings), budget)
 
     def _use(self, reached: Compression, messages: tuple[Message, ...]) -> bool:
         """Serve this result, unless its conversation was changed meanwhile."""
@@ -210,7 +213,7 @@ class BackgroundCompression:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(self._segment(messages, first, last))
-                for first, last in levels.segments(begun.covered_to, end, self._options)
+                for first, last in levels.segments(begun.covered_to, end, self._settings)
             ]
         summaries = (*begun.summaries, *(task.result() for task in tasks))
         return replace(begun, summaries=summaries, trimmed_to=max(begun.trimmed_to, end))
@@ -224,7 +227,7 @@ class BackgroundCompression:
             messages,
             begun.digest,
             reached.summaries,
-            self._options.digest_room(reached.covered_to, budget),
+            levels.digest_room(reached.covered_to, budget, self._settings),
         )
         self._use(Compression(trimmed_to=reached.trimmed_to, digest=digest), messages)
 

@@ -20,6 +20,7 @@ from recollect.context.placeholder import close_placeholders, find_placeholders,
 from recollect.context.summary_text import is_summary, shortened, summary_message
 from recollect.domain.archive import content_of
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
+from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
 from recollect.language.analysis import terms
 from recollect.language.summary import tongue_of
@@ -139,31 +140,9 @@ def _words(text: str) -> frozenset[str]:
 # --- Three levels of compression, as pure functions from a conversation to edits ------------------
 
 Level = Literal[0, 1, 2, 3]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionOptions:
-    """When each level is due, as a share of the budget, and how much it leaves."""
-
-    trim_above: float = 0.60
-    summarise_above: float = 0.75
-    digest_above: float = 0.90
-    segment: int = 10
-    kept_by_summaries: int = 10
-    kept_by_digest: int = 5
-    # The window holds 50 messages; the system prompt and the summaries are two of them.
-    most_verbatim: int = 48
-    result_tokens: int = 80
-    summary_tokens: int = 160
-    digest_tokens: int = 800
-    # The digest of a long session grows by this much per message, up to a share of the budget.
-    digest_tokens_a_message: int = 4
-    digest_share: float = 0.25
-
-    def digest_room(self, messages: int, budget: int) -> int:
-        """Return how many tokens a digest of this many messages may take."""
-        wanted = max(self.digest_tokens, self.digest_tokens_a_message * messages)
-        return min(wanted, int(self.digest_share * budget))
+# The digest of a long session grows by this much per message, up to a share of the budget.
+_DIGEST_TOKENS_PER_MESSAGE: Final = 4
+_MAX_DIGEST_SHARE: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,31 +223,39 @@ def edits_of(
     return tuple(edits)
 
 
-def trimmed_to(messages: Sequence[Message], options: CompressionOptions) -> int:
+def trimmed_to(messages: Sequence[Message], settings: CompressionSettings) -> int:
     """Return up to where the first level trims; it moves in whole segments."""
-    return _whole_segments(len(messages) - options.kept_by_summaries, options)
+    return _whole_segments(len(messages) - settings.kept_by_summaries, settings)
 
 
-def summarised_to(messages: Sequence[Message], options: CompressionOptions) -> int:
+def summarised_to(messages: Sequence[Message], settings: CompressionSettings) -> int:
     """Return up to where the second level summarises to save tokens, in whole segments."""
-    return _whole_segments(len(messages) - options.kept_by_summaries, options)
+    return _whole_segments(len(messages) - settings.kept_by_summaries, settings)
 
 
-def summarised_for_number(messages: Sequence[Message], options: CompressionOptions) -> int:
+def summarised_for_number(
+    messages: Sequence[Message], most_verbatim: int, settings: CompressionSettings
+) -> int:
     """Return up to where the second level summarises because of too many messages."""
-    surplus = max(0, len(messages) - options.most_verbatim)
-    return -(-surplus // options.segment) * options.segment
+    surplus = max(0, len(messages) - most_verbatim)
+    return -(-surplus // settings.segment) * settings.segment
 
 
-def digested_to(messages: Sequence[Message], options: CompressionOptions) -> int:
+def digested_to(messages: Sequence[Message], settings: CompressionSettings) -> int:
     """Return up to where the third level's digest reaches."""
-    return max(0, len(messages) - options.kept_by_digest)
+    return max(0, len(messages) - settings.kept_by_digest)
 
 
-def segments(start: int, end: int, options: CompressionOptions) -> Iterator[tuple[int, int]]:
+def digest_room(messages: int, budget: int, settings: CompressionSettings) -> int:
+    """Return how many tokens a digest of this many messages may take."""
+    wanted = max(settings.digest_tokens, _DIGEST_TOKENS_PER_MESSAGE * messages)
+    return min(wanted, int(_MAX_DIGEST_SHARE * budget))
+
+
+def segments(start: int, end: int, settings: CompressionSettings) -> Iterator[tuple[int, int]]:
     """Yield the segments between two positions; their borders never move."""
     while start < end:
-        border = min(end, (start // options.segment + 1) * options.segment)
+        border = min(end, (start // settings.segment + 1) * settings.segment)
         yield start, border
         start = border
 
@@ -295,8 +282,8 @@ def ids_key(messages: Sequence[Message], start: int) -> str:
     return blake2b(ids.encode(), digest_size=12).hexdigest()
 
 
-def _whole_segments(position: int, options: CompressionOptions) -> int:
-    return max(0, position) // options.segment * options.segment
+def _whole_segments(position: int, settings: CompressionSettings) -> int:
+    return max(0, position) // settings.segment * settings.segment
 
 
 def _beginning(messages: Sequence[Message]) -> int:

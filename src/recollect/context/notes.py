@@ -6,13 +6,14 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from itertools import accumulate, islice
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from recollect.domain.fields import MAX_TITLE, checked_json, checked_share, checked_text
-from recollect.domain.notes import Cached, ChunkType, ContentChunk, Hint
+from recollect.domain.notes import Cached, ChunkType, ContentChunk, Feeds, Hint
+from recollect.domain.sections import NotesRuleSettings, NotesSettings
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms
 from recollect.language.characters import Language, fold
@@ -28,7 +29,6 @@ _STEP: Final = re.compile(r"\.([^.\[\]|]+)|(\[\])")
 _MAX_NUMBER: Final = 1e15
 _SIGNS_OF_FAILURE: Final = ("error", "errors", "isError", "is_error")
 _SIGNS_OF_SUCCESS: Final = ("success", "ok")
-Feeds = Literal["structure", "search_results", "page"]
 _NEEDED: Final[Mapping[Feeds, tuple[str, ...]]] = {
     "structure": ("document", "content"),
     "search_results": ("items", "content"),
@@ -162,21 +162,12 @@ def _readable(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotesRule:
-    """The kind of a tool's results, and the paths to their parts."""
+class NotesRule(NotesRuleSettings):
+    """The kind of a tool's results, and the paths to their parts, which were checked.
 
-    feeds: Feeds
-    content: str
-    document: str = ""
-    items: str = ""
-    source: str = ""
-    score: str = ""
-    chapter: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    # The relevance of content without a score; without this only pages are kept, with the default
-    # relevance of `add_page_content`.
-    relevance: float | None = None
-    chunk_type: ChunkType | None = None
+    Content without a score and without `relevance` is only kept if it is a page, with the default
+    relevance of `add_page_content`.
+    """
 
     def __post_init__(self) -> None:
         if self.feeds not in get_args(Feeds):
@@ -407,22 +398,6 @@ def _short(title: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotesOptions:
-    """The amount to note, and the answer to a repeated call of a structure tool."""
-
-    enabled: bool = True
-    max_chunks: int = 10
-    min_relevance: float = 0.5
-    # The maximum length of a chunk: a long page is not copied whole into every prompt.
-    chunk_chars: int = 500
-    # The number of characters of chapter titles in a prompt.
-    structure_chars: int = 2_000
-    answer_from_cache: bool = False
-    # None means the language of the question, else that of what was found.
-    language: Language | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CachedStructure:
     """The structure of a document and the call that returned it."""
 
@@ -444,10 +419,14 @@ class SessionNotes:
 
     def __init__(
         self,
-        options: NotesOptions | None = None,
+        settings: NotesSettings | None = None,
         rules: Mapping[str, NotesRule] | None = None,
+        *,
+        language: Language | None = None,
     ) -> None:
-        self._options = options or NotesOptions()
+        self._settings = settings or NotesSettings()
+        # None means the language of the question, else that of what was found.
+        self._fixed_language: Language | None = language
         self._rules = {**PRESETS, **(rules or {})}
         self._structures: dict[str, CachedStructure] = {}
         self._chunks: list[ContentChunk] = []
@@ -477,7 +456,7 @@ class SessionNotes:
 
     def add_chunk(self, chunk: ContentChunk) -> None:
         """Keep a chunk if it is relevant enough and new; drop the least relevant one if full."""
-        if not self._options.enabled or chunk.relevance_score < self._options.min_relevance:
+        if not self._settings.enabled or chunk.relevance_score < self._settings.min_relevance:
             return
         same = next((known for known in self._chunks if known.content == chunk.content), None)
         if same is not None:
@@ -487,18 +466,18 @@ class SessionNotes:
         # Of equally relevant chunks the newest comes first, or a full list would never change.
         self._chunks.insert(0, chunk)
         self._chunks.sort(key=lambda chunk: -chunk.relevance_score)
-        del self._chunks[self._options.max_chunks :]
+        del self._chunks[self._settings.max_chunks :]
 
     def add_search_results(self, results: Sequence[Mapping[str, Any]]) -> None:
         """Keep the relevant results of a search: `content`, `source` and `score` of each."""
-        if self._options.enabled and results:
+        if self._settings.enabled and results:
             self._add_results("smart_search", SMART_SEARCH, CallContent(result=list(results)))
 
     def add_page_content(
         self, content: str, source: str, relevance: float = PAGE_RELEVANCE
     ) -> None:
         """Keep what a page says about the question."""
-        if self._options.enabled and content.strip():
+        if self._settings.enabled and content.strip():
             self._add_excerpt(content, source, relevance, "page_content")
             _log.debug("[Memory] 添加页面内容: %s", source)
 
@@ -510,7 +489,7 @@ class SessionNotes:
         `archive` is the id of the archive that has the whole result.
         """
         rule = self._rule(name)
-        if rule is None or not self._options.enabled:
+        if rule is None or not self._settings.enabled:
             return False
         call = CallContent.of(arguments, result)
         try:
@@ -537,7 +516,7 @@ class SessionNotes:
         known = self._known_structure(rule, name, call)
         if known is None:
             return None
-        may_answer = self._options.answer_from_cache and known.result is not None
+        may_answer = self._settings.answer_from_cache and known.result is not None
         if may_answer and _is_same_call(known, name, call):
             return Cached(document=known.document, result=known.result)
         spoken = self._language(titles(known.value))
@@ -556,7 +535,7 @@ class SessionNotes:
             return ""
         known = self._structures.values()
         spoken = self._language(*(titles(structure.value) for structure in known))
-        return cached_text(list(known), spoken, self._options.structure_chars)
+        return cached_text(list(known), spoken, self._settings.structure_chars)
 
     def clear_query_context(self) -> None:
         """Forget what belongs to the current question; keep the structures."""
@@ -581,7 +560,7 @@ class SessionNotes:
     def load(self, dumped: Mapping[str, Any]) -> None:
         """Replace the notes with dumped ones."""
         self.reset()
-        if not self._options.enabled:
+        if not self._settings.enabled:
             return
         self.current_query = dumped["current_query"]
         self.known_chapters = list(dumped["known_chapters"])
@@ -604,7 +583,7 @@ class SessionNotes:
         # One without chapters is the answer of a tool that found none.
         if value is None or not chapters(value):
             raise InvalidInput("there is no structure in it")
-        keep = self._options.answer_from_cache and isinstance(result, str | Mapping | list)
+        keep = self._settings.answer_from_cache and isinstance(result, str | Mapping | list)
         self._cache(
             CachedStructure(
                 document=call.text(rule.document),
@@ -617,7 +596,7 @@ class SessionNotes:
         )
 
     def _cache(self, structure: CachedStructure) -> None:
-        if not self._options.enabled:
+        if not self._settings.enabled:
             return
         document = checked_text(structure.document, "document", MAX_TITLE)
         # A copy, so that the caller's changes do not change the notes.
@@ -650,7 +629,7 @@ class SessionNotes:
             score = item.share(rule.score)
             relevance = rule.relevance if score is None else score
             content = item.text(rule.content)
-            if relevance is None or relevance < self._options.min_relevance or not content:
+            if relevance is None or relevance < self._settings.min_relevance or not content:
                 continue
             metadata = _metadata(rule, item)
             self._add_excerpt(
@@ -690,7 +669,7 @@ class SessionNotes:
         """Add the parts of a content that match the current question."""
         self.add_chunk(
             ContentChunk(
-                content=excerpt(content, self.current_query, self._options.chunk_chars),
+                content=excerpt(content, self.current_query, self._settings.chunk_chars),
                 source=source[:MAX_TITLE],
                 relevance_score=relevance,
                 chunk_type=chunk_type,
@@ -700,8 +679,8 @@ class SessionNotes:
 
     def _language(self, *samples: str) -> Language:
         """Return the language of the question, or of what was found."""
-        if self._options.language is not None:
-            return self._options.language
+        if self._fixed_language is not None:
+            return self._fixed_language
         for text in (self.current_query, "\n".join(samples)):
             if (found := language_of(text)) != "other":
                 return found

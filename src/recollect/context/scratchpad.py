@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Final
 
 from recollect.domain.notes import Scratchpad, ScratchpadUpdate
-from recollect.domain.scope import Scope
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Role, Scope
 from recollect.errors import StaleVersion
 from recollect.language.characters import Language
 from recollect.language.characters import language as language_of
@@ -50,11 +51,20 @@ class SessionScratchpad:
         self._key = StateKey(scope=scope, session=session, name=SCRATCHPAD)
         self._ttl = ttl
 
+    @Operation("GET", "/v1/sessions/{session_id}/scratchpad", "get_scratchpad", Role.READER)
     async def read(self) -> Scratchpad:
         """Return the scratchpad; an empty one if nothing was written or it has expired."""
         pad, _ = await self._read()
         return pad
 
+    @Operation(
+        "PATCH",
+        "/v1/sessions/{session_id}/scratchpad",
+        "update_scratchpad",
+        Role.WRITER,
+        repeat="repeatable",
+        tool="scratchpad_update",
+    )
     async def update(self, update: ScratchpadUpdate) -> Scratchpad:
         """Merge an update with what others have written; return the result."""
         for attempt in range(_MAX_ATTEMPTS):
@@ -74,6 +84,13 @@ class SessionScratchpad:
         """Restart the time until the scratchpad expires."""
         await self._state.touch(self._key, self._ttl)
 
+    @Operation(
+        "DELETE",
+        "/v1/sessions/{session_id}/scratchpad",
+        "clear_scratchpad",
+        Role.WRITER,
+        repeat="repeatable",
+    )
     async def clear(self) -> None:
         """Delete the scratchpad when the task is over."""
         await self._state.delete(self._key)

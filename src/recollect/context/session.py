@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Final, Literal, overload
 
 from recollect.context.anthropic_messages import AnthropicMessages, reports_error
@@ -42,7 +44,6 @@ from recollect.context.offers import Offer, Offers
 from recollect.context.prompt_builder import BuiltPrompt, PromptBuilder, PromptExtras
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
 from recollect.context.session_state import (
-    SessionOptions,
     SessionParts,
     SessionStateStore,
     WindowState,
@@ -55,7 +56,8 @@ from recollect.domain.filters import Filter
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message, ToolCall
 from recollect.domain.notes import Cached, Hint
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.domain.write import Pending
@@ -136,22 +138,28 @@ class Session:
         session_id: str,
         caller: Caller,
         parts: SessionParts,
-        options: SessionOptions,
         budget: Budget,
     ) -> None:
         self._id = session_id
         self._caller = caller
         self._parts = parts
-        self._options = options
         self._budget = budget
-        self._notes = SessionNotes(options.notes, options.notes_rules)
-        self._archive = ToolResultManager(caller, parts.archive, options.archive)
+        self._notes = SessionNotes(parts.notes, parts.notes_rules)
+        self._archive = ToolResultManager(caller, parts.archive, parts.archiving)
+        settings = parts.settings
         self._scratchpad = SessionScratchpad(
-            parts.state, caller.scope, session_id, options.scratchpad_ttl
+            parts.state,
+            caller.scope,
+            session_id,
+            timedelta(minutes=settings.scratchpad_minutes),
         )
         self._intake = MessageIntake(session_id, caller, parts, self._archive)
         self._kept = SessionStateStore(
-            parts.state, caller.scope, session_id, options.keep_for, parts.archive.clock.now()
+            parts.state,
+            caller.scope,
+            session_id,
+            timedelta(days=settings.keep_days),
+            parts.archive.clock.now(),
         )
         # Concurrent calls are processed one after another.
         self._turn = asyncio.Lock()
@@ -242,6 +250,7 @@ class Session:
             degraded=self._sent.degraded,
         )
 
+    @Operation("POST", "/v1/sessions/{session_id}/observe", "observe_in_session", Role.WRITER)
     async def observe(
         self, messages: GivenMessage | Iterable[GivenMessage], *, task: str | None = None
     ) -> tuple[Turn, ...]:
@@ -308,6 +317,14 @@ class Session:
         with_guide: bool | None = None,
     ) -> tuple[Message, ...]: ...
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/prepare",
+        "prepare_session",
+        Role.WRITER,
+        repeat="read",
+        timed=True,
+    )
     async def prepare(
         self,
         query: str | None = None,
@@ -337,6 +354,15 @@ class Session:
         )
         return written(self._sent.messages, format)
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/tool-results",
+        "process_tool_result",
+        Role.WRITER,
+        repeat="repeatable",
+        names={"arguments": "input"},
+        answer="result",
+    )
     async def process_tool_result(
         self,
         tool: str,
@@ -367,6 +393,15 @@ class Session:
                 await self.save()
         return kept
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/tool-results/known",
+        "find_known_result",
+        Role.READER,
+        repeat="read",
+        names={"arguments": "input"},
+        answer="offer",
+    )
     async def known_result(self, tool: str, arguments: object) -> Hint | Cached | None:
         """Return what the notes say before a call whose result is known, or None.
 
@@ -375,6 +410,9 @@ class Session:
         await self._ensure_loaded()
         return self._notes.before_tool(tool, arguments)
 
+    @Operation(
+        "POST", "/v1/sessions/{session_id}/sync", "sync_session", Role.WRITER, repeat="repeatable"
+    )
     async def sync(self, messages: Iterable[GivenMessage], *, task: str | None = None) -> Synced:
         """Take over a history that a framework keeps, and observe what is new in it.
 
@@ -394,6 +432,9 @@ class Session:
         added = await self._observe_all(given[aligned.shared :], task)
         return Synced(added=added, retracted=tuple(gone), unchanged=aligned.shared)
 
+    @Operation(
+        "POST", "/v1/sessions/{session_id}/plan", "plan_session", Role.WRITER, repeat="repeatable"
+    )
     async def plan(
         self,
         messages: Iterable[GivenMessage],
@@ -462,7 +503,8 @@ class Session:
         if with_scratchpad:
             beside.append(render_scratchpad(await self._scratchpad.read()))
         ahead = ""
-        left = self._options.prepare_seconds - (time.monotonic() - began)
+        limit = self._parts.settings.prepare_seconds or math.inf
+        left = limit - (time.monotonic() - began)
         remembered = await self._recall(query, messages, max(0.0, left))
         degraded = remembered.degraded
         if remembered.place == "system":
@@ -490,6 +532,13 @@ class Session:
         self._sent = replace(sent, degraded=tuple(dict.fromkeys((*degraded, *sent.degraded))))
         return messages
 
+    @Operation(
+        "GET",
+        "/v1/sessions/{session_id}/summaries/{summary_id}/turns",
+        "expand_summary",
+        Role.READER,
+        pages=True,
+    )
     async def expand(self, summary: Summary | str) -> tuple[Turn, ...]:
         """Return the turns of a summary that is or was in the window."""
         await self._ensure_loaded()
@@ -514,17 +563,31 @@ class Session:
             await self._load()
             await self._intake.refresh()
 
+    @Operation(
+        "PUT", "/v1/sessions/{session_id}/notes", "replace_notes", Role.WRITER, repeat="repeatable"
+    )
     async def save(self) -> None:
         """Store the notes and the window now; observing messages does it too."""
         async with self._turn:
             await self._load()
             await self._save()
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/settle",
+        "settle_session",
+        Role.WRITER,
+        repeat="read",
+        patient=True,
+    )
     async def settle(self) -> None:
         """Wait for the compression in the background."""
         window = await self._ensure_loaded()
         await window.compression.settle()
 
+    @Operation(
+        "POST", "/v1/sessions/{session_id}/leave", "leave_session", Role.WRITER, repeat="repeatable"
+    )
     async def close(self) -> Pending:
         """Stop working and store the state; the session can be opened again where it was left.
 
@@ -549,6 +612,7 @@ class Session:
             self._notes.reset()
             self._is_over = True
 
+    @Operation("POST", "/v1/sessions/{session_id}/end", "end_session", Role.WRITER)
     async def end(self) -> Pending:
         """End the session: delete its notes and scratchpad, keep what was said.
 
@@ -588,9 +652,14 @@ class Session:
             self._current.shown, self._spans = kept.shown, kept.spans
             counter = RememberedCounts(self._parts.archive.tokens)
             compression = BackgroundCompression(
-                self._parts.summariser, counter, self._options.compression, kept.compression
+                self._parts.summariser,
+                counter,
+                self._parts.compression,
+                kept.compression,
+                # The system prompt and the summaries are two of the messages.
+                most_verbatim=self._parts.settings.messages - 2,
             )
-            patience = self._options.patience
+            patience = self._parts.settings.patience
             sender = PromptBuilder(
                 compression, self._archive, self._budget, counter, patience=patience
             )
@@ -695,7 +764,7 @@ class Session:
                     code="unknown_archive",
                     hint="Take the id from a placeholder; load_tool_history loads any other.",
                 )
-        if known and self._options.trigger.policy != "model":
+        if known and self._parts.archiving.policy != "model":
             asked += await self._chosen(question)
         return tuple(dict.fromkeys(asked))
 
@@ -709,7 +778,7 @@ class Session:
             archive_id for archive_id in known if users and places.get(archive_id, -1) < users[-1]
         ]
         found = await self._parts.archive.archives.find(self._caller.readable, ids=earlier)
-        return choose(question, found, self._options.trigger)
+        return choose(question, found, self._parts.archiving)
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from recollect.context.archives.manager import ArchiveOptions, ArchiveParts
-from recollect.context.archives.triggers import TriggerOptions
-from recollect.context.compression import Compression, CompressionOptions
-from recollect.context.notes import NotesOptions, NotesRule, SessionNotes
-from recollect.context.scratchpad import SCRATCHPAD_TTL
+from recollect.context.archives.manager import ArchiveParts
+from recollect.context.compression import Compression
+from recollect.context.notes import NotesRule, SessionNotes
 from recollect.context.summariser import Summariser
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import (
+    ArchiveSettings,
+    CompressionSettings,
+    NotesSettings,
+    SessionSettings,
+)
 from recollect.domain.write import Pending
 from recollect.errors import InvalidInput
 from recollect.ports.state import State, StateKey
@@ -149,12 +152,12 @@ def _mark(notes: SessionNotes) -> object:
     return notes.current_query, [*notes.known_chapters], notes.relevant_chunks, structures
 
 
-# --- The services and options that all sessions share ---------------------------------------------
+# --- The services and settings that all sessions share --------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionParts:
-    """The services of a session.
+    """The services and settings of a session.
 
     `opened` is called with the caller whose session was loaded, `ended` with one whose session has
     ended, `left` with one whose session was closed after something was said; the last two return
@@ -169,26 +172,8 @@ class SessionParts:
     opened: Callable[[Caller], None]
     ended: Callable[[Caller, str], Awaitable[Pending]]
     left: Callable[[Caller, str], Awaitable[Pending]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOptions:
-    """The default behaviour of sessions."""
-
-    context_tokens: int = 128_000
-    # The context size of models that differ, by the beginning of their names.
-    models: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
-    share: float = 0.70
-    messages: int = 50
-    # Seconds that a prompt waits for summaries of messages that would otherwise be left out.
-    patience: float = 2.0
-    # Seconds after which a prompt does without what is not found by then.
-    prepare_seconds: float = math.inf
-    # How long the state of an inactive session is kept.
-    keep_for: timedelta = timedelta(days=30)
-    scratchpad_ttl: timedelta = SCRATCHPAD_TTL
-    compression: CompressionOptions = field(default_factory=CompressionOptions)
-    archive: ArchiveOptions = field(default_factory=ArchiveOptions)
-    trigger: TriggerOptions = field(default_factory=TriggerOptions)
-    notes: NotesOptions = field(default_factory=NotesOptions)
-    notes_rules: Mapping[str, NotesRule] = field(default_factory=dict[str, NotesRule], hash=False)
+    settings: SessionSettings
+    compression: CompressionSettings
+    archiving: ArchiveSettings
+    notes: NotesSettings
+    notes_rules: Mapping[str, NotesRule]

@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.session import Session
-from recollect.context.session_state import SessionOptions, SessionParts
+from recollect.context.session_state import SessionParts
 from recollect.context.window import Budget
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.forgetting import Target
@@ -33,9 +33,8 @@ _FAMILIES: Final[Mapping[str, int]] = MappingProxyType(
 class Sessions:
     """The factory of sessions, which closes those that are still open at the end."""
 
-    def __init__(self, parts: SessionParts, options: SessionOptions) -> None:
+    def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
-        self._options = options
         self._open: WeakSet[Session] = WeakSet()
 
     def open(
@@ -47,13 +46,12 @@ class Sessions:
             checked_text(name, "session", MAX_LABEL),
             caller,
             self._parts,
-            self._options,
             Budget(
                 context_tokens=(
                     self._context_of(model) if context_tokens is None else context_tokens
                 ),
-                share=self._options.share,
-                messages=self._options.messages,
+                share=self._parts.settings.share,
+                messages=self._parts.settings.messages,
             ),
         )
         self._open.add(session)
@@ -61,7 +59,7 @@ class Sessions:
 
     def archive(self, caller: Caller) -> ToolResultManager:
         """Return the archived tool results of a caller, from any session."""
-        return ToolResultManager(caller, self._parts.archive, self._options.archive)
+        return ToolResultManager(caller, self._parts.archive, self._parts.archiving)
 
     def summary_cache(self) -> CacheStats:
         """Return how often a summary was reused and how often one was made."""
@@ -82,6 +80,6 @@ class Sessions:
     def _context_of(self, model: str | None) -> int:
         """Return the context size of a model, from the settings or its family."""
         name = (model or "").rpartition(":")[2]
-        known = {**_FAMILIES, **self._options.models}
+        known = {**_FAMILIES, **self._parts.settings.models}
         fitting = [beginning for beginning in known if name.startswith(beginning)]
-        return known[max(fitting, key=len)] if fitting else self._options.context_tokens
+        return known[max(fitting, key=len)] if fitting else self._parts.settings.context_tokens

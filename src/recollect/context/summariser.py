@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from recollect.context.compression import CompressionOptions, Trimmer, content_key
+from recollect.context.compression import Trimmer, content_key
 from recollect.context.message_formats import messages_of
 from recollect.domain.context import Tongue
 from recollect.domain.fields import MAX_ITEMS, MAX_LABEL, Draft, RecordFields
@@ -23,6 +23,7 @@ from recollect.domain.job import Job
 from recollect.domain.message import Message, TextPart
 from recollect.domain.record import SESSION_EPISODE, Evidence, Kind, Record
 from recollect.domain.scope import Caller
+from recollect.domain.sections import CompressionSettings
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.domain.turn import Turn
@@ -154,13 +155,13 @@ class Summariser:
     def __init__(
         self,
         counter: TokenCounter,
-        options: CompressionOptions,
+        settings: CompressionSettings,
         model: LanguageModel | None = None,
     ) -> None:
         self._counter = counter
-        self._options = options
+        self._settings = settings
         self._model = model
-        self._trimmer = Trimmer(counter, options.result_tokens)
+        self._trimmer = Trimmer(counter, settings.result_tokens)
         # By length and hash of a message's text: a conversation is read again and again.
         self._counts: dict[tuple[int, int], Counter[str]] = {}
         self._reading = asyncio.Lock()
@@ -184,7 +185,7 @@ class Summariser:
         transcript = "\n\n".join(
             f"{statement.by}: {statement.text[:_MAX_SHOWN_CHARS]}" for statement in said
         )
-        room = self._options.summary_tokens
+        room = self._settings.summary_tokens
         found = await self._ask(transcript, tongue, room, messages=end - start)
         room -= _LINE_LABEL_TOKENS
         by_rules = partial(points_of, said, tongue)
@@ -237,7 +238,7 @@ class Summariser:
 
     async def _ask(self, text: str, tongue: Tongue, room: int, *, messages: int) -> _Found:
         """Return what a model finds; nothing without a model or with too little to ask about."""
-        if self._model is None or messages < self._options.segment // 2:
+        if self._model is None or messages < self._settings.segment // 2:
             return _Found()
         from recollect.writing.forms import SummaryForm
 

@@ -103,7 +103,7 @@ def _require_text_keys(value: object) -> None:
 
 def _not_plain(why: str) -> InvalidInput:
     return InvalidInput(
-        f"The tool result can not be stored: {why}",
+        f"The tool result cannot be stored: {why}",
         code="wrong_type",
         hint="Give text, bytes, or a value that JSON can write.",
     )

@@ -1,4 +1,4 @@
-"""The context block for a prompt: its options, what entered it, and what was left out and why."""
+"""The context block for a prompt: what entered it, and what was left out and why."""
 
 from __future__ import annotations
 
@@ -41,15 +41,6 @@ class LeftOut:
 
     id: str
     reason: Reason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextOptions:
-    """The form of the block, its maximum size, and where in the messages it goes."""
-
-    form: Form = "structured"
-    max_tokens: int = 1_500
-    place: Place = "system"
 
 
 class ContextFields(CommonFilters, total=False):
@@ -95,7 +86,7 @@ class MemoryContext:
 def checked_choice(value: _Choice, choices: tuple[_Choice, ...]) -> _Choice:
     """Return the value if it is one of the choices, otherwise raise `InvalidInput`."""
     if value not in choices:
-        raise InvalidInput(f"{value!r} is none of: {', '.join(choices)}", code="unknown_value")
+        raise InvalidInput(f"{value!r} is not one of: {', '.join(choices)}", code="unknown_value")
     return value
 
 

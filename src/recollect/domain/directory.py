@@ -96,5 +96,6 @@ class Facets:
 class RecordsFound(Page[Record]):
     """A page of the records of a workspace, with the total and the facets of the filter."""
 
+    items: tuple[Record, ...]
     total: int
     facets: Facets | None = None

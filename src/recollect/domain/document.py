@@ -233,7 +233,7 @@ def collection_scope(owner: Scope, name: str) -> Scope:
     """Return the scope of a collection of this owner; it is reserved, so no caller can have it."""
     if not name.strip() or len(name) > MAX_COLLECTION or "@" in name or name != name.strip():
         raise InvalidInput(
-            f"{name!r} is no name of a collection",
+            f"{name!r} is not a valid collection name",
             code="bad_collection",
             hint=f"Use 1 to {MAX_COLLECTION} characters without '@' and '/'.",
         )

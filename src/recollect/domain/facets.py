@@ -45,7 +45,7 @@ def checked_facet(value: object, name: str = "facet") -> str:
     if isinstance(value, str) and (not value or value in facets()):
         return value
     raise InvalidInput(
-        f"{name} {value!r} is none of: {', '.join(facets())}",
+        f"{name} {value!r} is not one of: {', '.join(facets())}",
         code="unknown_value",
         hint="Empty text stands for an unknown one.",
     )
@@ -55,4 +55,4 @@ def checked_about(value: object, name: str = "about") -> str:
     """Return whom a record is about, or empty text if that is unknown."""
     if isinstance(value, str) and (not value or value in ABOUT):
         return value
-    raise InvalidInput(f"{name} {value!r} is none of: {', '.join(ABOUT)}", code="unknown_value")
+    raise InvalidInput(f"{name} {value!r} is not one of: {', '.join(ABOUT)}", code="unknown_value")

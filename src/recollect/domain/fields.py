@@ -365,7 +365,7 @@ def _one_of(names: type[Kind] | type[Tier]) -> Any:
             return names(cast("str", value))
         except ValueError:
             raise InvalidInput(
-                f"{name} {value!r} is none of: {', '.join(names)}", code="unknown_value"
+                f"{name} {value!r} is not one of: {', '.join(names)}", code="unknown_value"
             ) from None
 
     return check

@@ -183,7 +183,7 @@ def _owner(value: str) -> OwnerKind:
         if value == known:
             return known
     raise InvalidInput(
-        f"owners {value!r} is none of: {', '.join(OWNER_KINDS)}", code="unknown_value"
+        f"owners {value!r} is not one of: {', '.join(OWNER_KINDS)}", code="unknown_value"
     )
 
 
@@ -207,7 +207,7 @@ def _member(names: type[_Member], name: str, value: str) -> _Member:
         return names(value)
     except ValueError:
         raise InvalidInput(
-            f"{name} {value!r} is none of: {', '.join(names)}", code="unknown_value"
+            f"{name} {value!r} is not one of: {', '.join(names)}", code="unknown_value"
         ) from None
 
 

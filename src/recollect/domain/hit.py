@@ -151,6 +151,8 @@ class Standing(NamedTuple):
     """The properties of a record or, without a kind, of a turn."""
 
     observed_at: datetime
+    # Makes the record or turn, if the whole of it was read.
+    load: Callable[[], Record | Turn] | None = None
     kind: Kind | None = None
     category: str = ""
     source: str = ""
@@ -163,10 +165,3 @@ class Standing(NamedTuple):
     is_of_others: bool = False
     # The act of a turn, once it is decided.
     act: Act | None = None
-
-
-class ScoringInput(NamedTuple):
-    """The properties of a candidate, and access to the record or turn if it was loaded."""
-
-    standing: Standing
-    item: Callable[[], Record | Turn] | None = None

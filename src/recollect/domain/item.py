@@ -16,6 +16,7 @@ from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
 
 Namespace: TypeAlias = tuple[str, ...]
+Place = tuple[Namespace, str]
 
 MAX_KEY: Final = 255
 MAX_NAMESPACE: Final = 400

@@ -16,6 +16,7 @@ from recollect.domain.fields import (
 )
 from recollect.errors import InvalidInput
 
+Feeds = Literal["structure", "search_results", "page"]
 ChunkType = Literal["search_result", "page_content", "table"]
 
 
@@ -36,7 +37,7 @@ class ContentChunk:
         checked_json(self.metadata, "metadata", MAX_METADATA)
         if self.chunk_type not in get_args(ChunkType):
             raise InvalidInput(
-                f"chunk_type {self.chunk_type!r} is none of: {', '.join(get_args(ChunkType))}",
+                f"chunk_type {self.chunk_type!r} is not one of: {', '.join(get_args(ChunkType))}",
                 code="unknown_chunk_type",
             )
 

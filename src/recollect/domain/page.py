@@ -21,6 +21,7 @@ class Page(Generic[T]):
 
     items: tuple[T, ...]
     next_cursor: str | None = None
+    """send it as `cursor`; null on the last page"""
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.items)

@@ -49,7 +49,7 @@ def role_of(name: str) -> Role:
         return Role(name.strip().lower())
     except ValueError:
         raise InvalidInput(
-            f"{name!r} is no role", code="unknown_value", hint=f"One of: {', '.join(Role)}."
+            f"{name!r} is not a role", code="unknown_value", hint=f"One of: {', '.join(Role)}."
         ) from None
 
 
@@ -225,12 +225,12 @@ def _split_namespace(spelling: str | tuple[str, str]) -> tuple[str, str | None]:
 def _reserved(agent: str) -> InvalidInput:
     if agent != SHARED_AGENT:
         return InvalidInput(
-            f"{agent!r} is no agent: names that begin with {COLLECTION_MARK!r} are collections",
+            f"{agent!r} is not an agent: names that begin with {COLLECTION_MARK!r} are collections",
             code="bad_scope",
             hint="Documents are read and written through `knowledge`.",
         )
     return InvalidInput(
-        f"{SHARED_AGENT!r} is no agent: it stands for what all agents share",
+        f"{SHARED_AGENT!r} is not an agent: it stands for what all agents share",
         code="bad_scope",
         hint="Shared records are read from every scope; new ones are proposed with `shared`.",
     )

@@ -67,7 +67,7 @@ def shared_type(name: str) -> SharedType:
     found = SHARED_TYPES.get(_TYPE_ALIASES.get(plain, plain))
     if found is None:
         raise InvalidInput(
-            f"{name!r} is no type of shared memory",
+            f"{name!r} is not a type of shared memory",
             code="unknown_value",
             hint=f"One of: {', '.join(SHARED_TYPES)}.",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
@@ -46,8 +46,6 @@ class IndexStats:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
     """Hits and misses of a cache since the memory was opened."""
-
-    DERIVED: ClassVar = ("hit_rate",)
 
     hits: int = 0
     misses: int = 0

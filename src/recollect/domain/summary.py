@@ -38,6 +38,7 @@ class Point:
 class Summary:
     """Points that replace the messages from `start` up to, not including, `end`."""
 
+    DERIVED: ClassVar = ("id",)
     # Distinguishes the id of a summary from that of a turn.
     ID_PREFIX: ClassVar[str] = "sum_"
 

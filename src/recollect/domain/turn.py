@@ -67,7 +67,7 @@ def new_turn(
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         raise InvalidInput(
-            f"A message's role {role!r} is none of: {', '.join(sorted(_ROLES))}",
+            f"A message's role {role!r} is not one of: {', '.join(sorted(_ROLES))}",
             code="unknown_role",
         )
     content = message.get("content")

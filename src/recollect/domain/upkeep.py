@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
 from recollect.domain.record import Kind, Record, Status, Tier
@@ -43,20 +43,6 @@ class Selection:
     """Only records that are not expired at this time, or never expire."""
     untouched_since: datetime | None = None
     """Only records that were not changed or confirmed after this time."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionRule:
-    """What to do with records that were not changed or confirmed for some time."""
-
-    older_than: timedelta
-    action: RetentionAction
-    kind: Kind | None = None
-    category: str | None = None
-    org: str | None = None
-    workspace: str | None = None
-    agent: str | None = None
-    user: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

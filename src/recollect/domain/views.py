@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.hit import Hit
 from recollect.domain.record import Record
+from recollect.domain.stats import CacheStats
 from recollect.errors import RecollectError
 
+T = TypeVar("T")
 Json = dict[str, Any]
 # The attribute of a class that names the properties to include before the fields.
 _DERIVED: Final = "DERIVED"
+# The names of classes with an order of their own.
+_NAMES: Final[Mapping[type[Any], tuple[str, ...]]] = {
+    CacheStats: ("hits", "misses", "entries", "hit_rate"),
+    Hit: (
+        *("id", "score", "span", "passage", "record", "turn", "archive"),
+        *("replaced_by", "explanation", "followed_by"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items(Generic[T]):
+    """A list as an object, which can get more members later."""
+
+    items: Sequence[T]
 
 
 def as_json(value: object) -> Json:
@@ -29,8 +46,6 @@ def _form(value: object) -> Any:
             return _error(value)
         case Record():
             return _record(value)
-        case Hit():
-            return _hit(value)
         case datetime():
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case StrEnum():
@@ -46,10 +61,16 @@ def _form(value: object) -> Any:
             return value
 
 
-def _fields(value: Any) -> Json:
-    derived: tuple[str, ...] = getattr(value, _DERIVED, ())
-    names = (*derived, *(field.name for field in fields(value)))
-    return {name: _form(getattr(value, name)) for name in names}
+def json_names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names that a dataclass has in JSON: derived properties, then its fields."""
+    return _NAMES.get(kind) or (
+        *getattr(kind, _DERIVED, ()),
+        *(field.name for field in fields(kind)),
+    )
+
+
+def _fields(value: object) -> Json:
+    return {name: _form(getattr(value, name)) for name in json_names(type(value))}
 
 
 def _record(record: Record) -> Json:
@@ -57,21 +78,6 @@ def _record(record: Record) -> Json:
     form = _fields(record)
     details = cast("Json | None", form.pop("details"))
     return form if details is None else {**form, **details}
-
-
-def _hit(hit: Hit) -> Json:
-    return {
-        "id": hit.id,
-        "score": hit.score,
-        "span": list(hit.span),
-        "passage": hit.passage,
-        "record": _form(hit.record),
-        "turn": _form(hit.turn),
-        "archive": _form(hit.archive),
-        "replaced_by": hit.replaced_by,
-        "explanation": _form(hit.explanation),
-        "followed_by": hit.followed_by,
-    }
 
 
 def _error(error: RecollectError) -> Json:

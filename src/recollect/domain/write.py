@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Tier
@@ -173,32 +173,6 @@ def buffer_class(category: str) -> BufferClass:
 
 Lasts = Literal["days", "weeks", "long"]
 """How long something matters that was said."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BufferTimes:
-    """The times to live of short-term records, by class."""
-
-    preference: timedelta = timedelta(days=7)
-    decision: timedelta = timedelta(days=7)
-    follow_up: timedelta = timedelta(days=3)
-    sentiment: timedelta = timedelta(days=1)
-    weeks: timedelta = timedelta(days=45)
-
-    def of(self, category: str, lasts: Lasts | None = None) -> timedelta:
-        """Return the time to live of a short-term record of this category.
-
-        What a reader says lasts for weeks lives so long, whatever its category.
-        """
-        if lasts == "weeks":
-            return self.weeks
-        times = {
-            "preference": self.preference,
-            "decision": self.decision,
-            "follow-up": self.follow_up,
-            "sentiment": self.sentiment,
-        }
-        return times[buffer_class(category)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

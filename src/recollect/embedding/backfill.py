@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
 from recollect.domain.change import ChangeSet
@@ -14,13 +14,16 @@ from recollect.domain.job import Job
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.late_vectors import LateVectors
+from recollect.embedding.reader import Reader
+from recollect.embedding.service import EmbeddingService
 from recollect.language.units import record_units, turn_units
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import PlainUnit, ScopeModels
+from recollect.ports.scope_models import PlainUnit
 from recollect.ports.store import Store
-from recollect.recall.late_vectors import LateVectors
-from recollect.recall.meaning import EmbeddingService
-from recollect.recall.reader import Reader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 # Returns the units of an archive or document from its stored text; None if it cannot be read.
 StoredUnits = Callable[[Archive | Document], Awaitable[OwnerUnits | None]]
@@ -79,15 +82,15 @@ class VectorBackfill:
 
     def __init__(
         self,
-        serving: ScopeModels,
+        serving: SqlScopeModels,
         maker: VectorMaker,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         jobs: Jobs,
         late: LateVectors,
     ) -> None:
         self._serving = serving
         self._maker = maker
-        self._meaning = meaning
+        self._embedding = embedding
         self._jobs = jobs
         self._late = late
 
@@ -96,7 +99,7 @@ class VectorBackfill:
 
         Units of another model are left alone: reembedding them is decided by a person.
         """
-        model = self._meaning.model
+        model = self._embedding.model
         if model is None:
             return
         # Units that are being embedded right now are not missing.
@@ -107,14 +110,14 @@ class VectorBackfill:
 
     async def run(self, job: Job) -> None:
         """Run the job for every model that is known or can be opened here."""
-        own = self._meaning.model
+        own = self._embedding.model
         if own is None:
             return
         await self._late.settled()
         async with self._maker.alone:
             await self._serving.claim(own)
             for model in [served.model for served in await self._serving.served()]:
-                reader = None if model is None else await self._meaning.reader(model)
+                reader = None if model is None else await self._embedding.reader(model)
                 if reader is not None:
                     await self.fill(reader, lambda _: None)
 

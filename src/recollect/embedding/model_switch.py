@@ -13,17 +13,20 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.embedding import REEMBED, EmbeddingModel
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Scope
 from recollect.embedding.backfill import VectorBackfill, VectorMaker
+from recollect.embedding.reader import Reader
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import RecollectError
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import ScopeModels, ServedUnits
-from recollect.recall.meaning import EmbeddingService
-from recollect.recall.reader import Reader
+from recollect.ports.scope_models import ServedUnits
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 _BATCH_UNITS: Final = 64
 _BATCH_SCOPES: Final = 100
@@ -43,17 +46,17 @@ class ModelSwitch:
 
     def __init__(
         self,
-        serving: ScopeModels,
+        serving: SqlScopeModels,
         maker: VectorMaker,
         filler: VectorBackfill,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         jobs: Jobs,
     ) -> None:
         self._jobs = jobs
         self._serving = serving
         self._maker = maker
         self._filler = filler
-        self._meaning = meaning
+        self._embedding = embedding
         self._tell: Callable[[int], None] = lambda seen: None
         self._working: asyncio.Task[None] | None = None
 
@@ -62,7 +65,7 @@ class ModelSwitch:
 
         A switch that waits or runs is left alone, whatever its model.
         """
-        own = self._meaning.model
+        own = self._embedding.model
         if own is None or not own.choice or await self._serving.coming():
             return
         gone = await self._served_by_missing()
@@ -81,7 +84,7 @@ class ModelSwitch:
         """Run the job; after a kill it continues with the vectors that exist."""
         self._working = asyncio.current_task()
         try:
-            await self.change_to(await self._meaning.open(job.payload["choice"]))
+            await self.change_to(await self._embedding.open(job.payload["choice"]))
         finally:
             self._working = None
 
@@ -131,10 +134,10 @@ class ModelSwitch:
         ]
 
     async def _is_missing(self, model: EmbeddingModel) -> bool:
-        if await self._meaning.reader(model) is not None:
+        if await self._embedding.reader(model) is not None:
             return False
         try:
-            opened = await self._meaning.open(model.choice)
+            opened = await self._embedding.open(model.choice)
         except RecollectError as problem:
             return problem.code == "unknown_embedder"
         return opened.model != model
@@ -147,7 +150,7 @@ class ModelSwitch:
             while scopes := await self._serving.answered_by(served.model, limit=_BATCH_SCOPES):
                 for scope in scopes:
                     await self._serving.switch(scope, model, after=_NO_LATER_UNIT)
-                self._meaning.notice(scopes, {model})
+                self._embedding.notice(scopes, {model})
 
     async def _switch_scope(self, scope: Scope, reader: Reader) -> None:
         model, after = reader.model, 0
@@ -159,4 +162,4 @@ class ModelSwitch:
                 after = batch[-1].unit
                 await self._maker.make(batch, reader)
                 self._tell(len(batch))
-        self._meaning.notice([scope], {model})
+        self._embedding.notice([scope], {model})

@@ -7,11 +7,10 @@ scope. The old ones are deleted afterwards.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recollect.context.archives.indexing import ArchiveIndexer
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
 from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel, Reindexing
@@ -22,15 +21,16 @@ from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerUnits
 from recollect.embedding.backfill import StoredUnits
 from recollect.embedding.model_switch import ModelSwitch, reembed_job
+from recollect.embedding.reader import Reader
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import NotAvailable
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
-from recollect.lifecycle.jobs import Worker
 from recollect.ports.jobs import Jobs
-from recollect.ports.scope_models import ScopeModels
-from recollect.ports.units import IndexGenerations
-from recollect.recall.meaning import EmbeddingService
-from recollect.recall.reader import Reader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.index_rebuild import SqlIndexGenerations
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 REINDEX: Final = "reindex"
 _BATCH_OWNERS: Final = 200
@@ -45,7 +45,9 @@ _POLL_SECONDS: Final = 1.0
 class Reindexer:
     """A job that updates the index to the current analyzer; until then old terms serve a scope."""
 
-    def __init__(self, editions: IndexGenerations, stored_units: StoredUnits, jobs: Jobs) -> None:
+    def __init__(
+        self, editions: SqlIndexGenerations, stored_units: StoredUnits, jobs: Jobs
+    ) -> None:
         self._editions = editions
         self._stored_units = stored_units
         self._jobs = jobs
@@ -116,21 +118,22 @@ class ReindexService:
 
     def __init__(
         self,
-        serving: ScopeModels,
-        indexer: ArchiveIndexer,
+        serving: SqlScopeModels,
+        index_archives: Callable[[], Awaitable[int]],
         reindexer: Reindexer,
         reembedder: ModelSwitch,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         jobs: Jobs,
-        worker: Worker,
+        run_job: Callable[[str], Awaitable[bool]],
     ) -> None:
+        """`run_job` runs the job of a kind now; it returns False if another worker has it."""
         self._serving = serving
-        self._indexer = indexer
+        self._index_archives = index_archives
         self._reindexer = reindexer
         self._reembedder = reembedder
-        self._meaning = meaning
+        self._embedding = embedding
         self._jobs = jobs
-        self._worker = worker
+        self._run_job = run_job
 
     async def reindex(
         self, progress: Progress | None, choice: str | None, *, in_background: bool
@@ -139,7 +142,7 @@ class ReindexService:
 
         Without a choice, take the model of the settings.
         """
-        await self._indexer.reindex()
+        await self._index_archives()
         await self._renew_terms(progress, in_background=in_background)
         reader = await self._reader(choice)
         if reader is None:
@@ -191,19 +194,19 @@ class ReindexService:
         await self._reindexer.schedule()
         if not in_background:
             with self._reindexer.telling(progress, await self._reindexer.count_stale()):
-                await self._worker.run_now(REINDEX)
+                await self._run_job(REINDEX)
 
     async def _reader(self, choice: str | None) -> Reader | None:
         """Return the reader that makes the vectors; raise if the chosen one is not available."""
         if choice is not None:
-            return await self._meaning.open(choice)
-        own = self._meaning.model
-        return None if own is None else await self._meaning.reader(own)
+            return await self._embedding.open(choice)
+        own = self._embedding.model
+        return None if own is None else await self._embedding.reader(own)
 
     async def _until_done(
         self, model: EmbeddingModel, progress: Progress | None, total: int
     ) -> None:
-        while not await self._worker.run_now(REEMBED):
+        while not await self._run_job(REEMBED):
             if await self._jobs.next_due([REEMBED]) is None:
                 break
             # Another process is running it.

@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
 
 from recollect.domain.document import Document, is_document_id
@@ -21,12 +21,16 @@ from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import InvalidInput, NotAllowed, StorageBusy, StorageError
+from recollect.errors import Conflict, InvalidInput, NotAllowed, StorageBusy, StorageError
 from recollect.ports.archives import Blobs
-from recollect.ports.erasure import Cleaning, Erasure, Proof
+from recollect.ports.erasure import Cleaning
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.erasure import SqlErasure
+    from recollect.backends.sql.erasure_proof import SqlProof
 
 _PAGE_RECORDS: Final = 500
 # The number of batches that run without a pause.
@@ -85,7 +89,7 @@ def make_forget_request(
 
 
 async def erase(
-    erasure: Erasure,
+    erasure: SqlErasure,
     blobs: Blobs,
     forget_id: str,
     tell: Callable[[Mapping[str, int]], None] = lambda erased: None,
@@ -108,7 +112,7 @@ async def erase(
             await asyncio.sleep(timer() - start)
 
 
-async def clean_up(erasure: Erasure, forget_id: str, *, even_large: bool) -> Cleaning:
+async def clean_up(erasure: SqlErasure, forget_id: str, *, even_large: bool) -> Cleaning:
     """Clean the files, which ends the forgetting; a job does it if it is not possible now."""
     cleaning = await erasure.clean(forget_id, even_large=even_large)
     if cleaning == "waits":
@@ -125,8 +129,8 @@ class Forgetting:
 
     def __init__(
         self,
-        erasure: Erasure,
-        proof: Proof,
+        erasure: SqlErasure,
+        proof: SqlProof,
         store: Store,
         listing: Listing,
         blobs: Blobs,
@@ -135,6 +139,7 @@ class Forgetting:
         settle: Callable[[], Awaitable[None]],
         let_go: Callable[[Target], Awaitable[None]],
         own_document: Callable[[Caller, str], Awaitable[Document]],
+        copied: Callable[[], Awaitable[Collection[str]]],
     ) -> None:
         # Writes pending in this process must come before the forgetting.
         self._settle = settle
@@ -147,6 +152,8 @@ class Forgetting:
         self._let_go = let_go
         # Returns a document that the caller may erase.
         self._own_document = own_document
+        # Returns the agents of whose memory another store holds a copy.
+        self._copied = copied
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def forget(
@@ -159,6 +166,7 @@ class Forgetting:
         progress: Progress | None = None,
     ) -> Forgotten:
         """Erase the target, or with `dry_run` count what would be erased."""
+        await self._require_no_copy(caller, wish)
         try:
             await self._settle()
         except StorageError as problem:
@@ -202,6 +210,19 @@ class Forgetting:
             unused_room_kept=cleaning == "too_large",
             verification=verification,
         )
+
+    async def _require_no_copy(self, caller: Caller, wish: ForgetRequest) -> None:
+        """Refuse while a copy that was left by a move, or is being made, would keep it."""
+        reached = {scope.agent for scope in caller.writable}
+        for agent in sorted(await self._copied()):
+            if wish.user is not None or agent in reached:
+                raise Conflict(
+                    f"Another store still has a copy of the memory of {agent}; nothing was "
+                    "forgotten",
+                    code="old_copy_kept",
+                    hint=f"When its move has ended, erase the copy: recollect agents move {agent} "
+                    "--purge",
+                )
 
     async def run(self, job: Job) -> None:
         """Finish an interrupted forgetting."""

@@ -99,13 +99,13 @@ def read_pairs(file: Path) -> list[LabelledPair]:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise InvalidInput(
-                f"Line {number} of {file.name} is no labelled pair: {problem!r}",
+                f"Line {number} of {file.name} is not a labelled pair: {problem!r}",
                 code="bad_pair",
                 hint='A line is {"label": …, "old": …, "new": …, "lang": …}.',
             ) from None
         if pair.label not in CLASSES:
             raise InvalidInput(
-                f"Line {number} of {file.name} has the label {pair.label!r}, which is none of: "
+                f"Line {number} of {file.name} has the label {pair.label!r}, which is not one of: "
                 f"{', '.join(CLASSES)}",
                 code="bad_pair",
             )

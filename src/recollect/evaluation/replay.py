@@ -308,7 +308,7 @@ async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGe
         # A file, not a folder, because the settings of this machine may name another database.
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
         # Return everything that is found, also far below the best, and without the cache.
-        recall = settings.recall.model_copy(update={"gap": 0.0, "cache_seconds": 0})
+        recall = replace(settings.recall, gap=0.0, cache_seconds=0)
         # Search only what the set holds, and extract nothing from it.
         writing = settings.writing.model_copy(update={"policy": "off"})
         own = settings.model_copy(update={"storage": storage, "recall": recall, "writing": writing})

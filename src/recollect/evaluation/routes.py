@@ -43,7 +43,7 @@ def read_messages(file: Path) -> list[LabelledMessage]:
             messages += _of_talk(form) if "turns" in form else [_message(form)]
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise InvalidInput(
-                f"Line {number} of {file.name} is no labelled message: {problem!r}",
+                f"Line {number} of {file.name} is not a labelled message: {problem!r}",
                 code="bad_message",
                 hint='A line is {"before": …, "text": …, "reads": …, "writes": …}, or a talk: '
                 '{"turns": [{"role": …, "content": …}], "keep": [{"turn": …}], "reads": […]}.',

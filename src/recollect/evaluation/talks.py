@@ -72,7 +72,7 @@ def read_talks(file: Path) -> list[Talk]:
             )
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as problem:
             raise InvalidInput(
-                f"Line {number} of {file.name} is no marked talk: {problem!r}",
+                f"Line {number} of {file.name} is not a marked talk: {problem!r}",
                 code="bad_talk",
                 hint='A line is {"turns": [{"role": …, "content": …}], "keep": [{"turn": …, '
                 '"span": …}], "skip": […]}.',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
@@ -15,10 +15,13 @@ from recollect.domain.document import (
     collection_scope,
 )
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import KnowledgeSettings
 from recollect.errors import NotAllowed, NotFound
 from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Originals, Tell
 from recollect.knowledge.retrieval import Retriever
-from recollect.ports.documents import Documents
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.documents import SqlDocuments
 
 _MAX_QUESTION_CHARS: Final = 2_000
 
@@ -28,20 +31,17 @@ class KnowledgeBase:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: SqlDocuments,
         originals: Originals,
         ingester: Ingester,
         retriever: Retriever,
-        *,
-        prompt_limit: int = 3,
-        min_score: float = 0.3,
+        settings: KnowledgeSettings,
     ) -> None:
         self.documents = documents
         self.originals = originals
         self.ingester = ingester
         self.retriever = retriever
-        self._prompt_limit = prompt_limit
-        self._min_score = min_score
+        self._settings = settings
 
     async def close(self) -> None:
         """Stop the process that reads files."""
@@ -95,8 +95,8 @@ class KnowledgeBase:
         return await self.retriever.search(
             scopes,
             question[:_MAX_QUESTION_CHARS],
-            limit=self._prompt_limit,
-            min_score=self._min_score,
+            limit=self._settings.context_passages,
+            min_score=self._settings.min_score,
             max_tokens=max_tokens,
         )
 

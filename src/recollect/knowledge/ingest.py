@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import PurePath
-from typing import Any, BinaryIO, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -48,11 +48,13 @@ from recollect.knowledge.splitting import (
 from recollect.knowledge.summaries import ModelSummaries, with_summaries
 from recollect.language.summary import extract
 from recollect.ports.archives import Blobs
-from recollect.ports.documents import Documents
 from recollect.ports.embedder import VectorSource
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.documents import SqlDocuments
 
 # --- The original files of documents in the blob store: compressed, and checked when read ---------
 
@@ -65,7 +67,7 @@ _log: Final = logging.getLogger(__name__)
 class Originals:
     """The store of original files, which returns them byte for byte or raises an error."""
 
-    def __init__(self, blobs: Blobs, documents: Documents) -> None:
+    def __init__(self, blobs: Blobs, documents: SqlDocuments) -> None:
         self._blobs = blobs
         self._documents = documents
 
@@ -187,7 +189,7 @@ class Ingester:
     def __init__(
         self,
         store: Store,
-        documents: Documents,
+        documents: SqlDocuments,
         originals: Originals,
         meaning: VectorSource,
         jobs: Jobs,

@@ -11,10 +11,10 @@ import contextlib
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Final
 
 from recollect.domain.document import DocumentType
+from recollect.domain.sections import KnowledgeSettings
 from recollect.errors import InvalidInput, NotAvailable, RecollectError
 from recollect.knowledge.parsing import BINARY_TYPES, Heading, ParsedText, parse_text
 
@@ -25,19 +25,11 @@ _MAX_INLINE_SECONDS: Final = 2.0
 _INLINE_THREADS: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParserLimits:
-    """The limits on time and memory for reading one file."""
-
-    seconds: float = 120.0
-    memory_megabytes: int = 4_096
-
-
 class Parser:
     """The extraction of text from the bytes of a file."""
 
-    def __init__(self, limits: ParserLimits | None = None) -> None:
-        self._limits = limits or ParserLimits()
+    def __init__(self, settings: KnowledgeSettings | None = None) -> None:
+        self._settings = settings or KnowledgeSettings()
         self._child: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._threads = ThreadPoolExecutor(_INLINE_THREADS, "recollect-documents")
@@ -75,12 +67,12 @@ class Parser:
 
     async def _ask(self, data: bytes, kind: DocumentType, name: str) -> dict[str, Any]:
         try:
-            async with asyncio.timeout(self._limits.seconds):
+            async with asyncio.timeout(self._settings.parse_seconds):
                 return await self._answer(data, kind)
         except TimeoutError:
             await self._stop()
             raise InvalidInput(
-                f"{name} took more than {self._limits.seconds:g} seconds to be read",
+                f"{name} took more than {self._settings.parse_seconds:g} seconds to be read",
                 code="document_too_slow",
                 hint="Split the file, or save it as another type.",
             ) from None
@@ -111,7 +103,7 @@ class Parser:
                 sys.executable,
                 "-m",
                 "recollect.knowledge.parser_process",
-                str(self._limits.memory_megabytes),
+                str(self._settings.parse_memory_mb),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,

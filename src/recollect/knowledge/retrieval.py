@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.domain.document import (
     DOCUMENT_TYPES,
@@ -26,6 +26,7 @@ from recollect.domain.document import (
 )
 from recollect.domain.odds import log_odds, probability
 from recollect.domain.scope import Scope
+from recollect.domain.sections import KnowledgeSettings
 from recollect.domain.times import aware
 from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
 from recollect.errors import InvalidInput
@@ -33,32 +34,26 @@ from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.knowledge.splitting import FIRST_SUMMARY, headline
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent import without_asking
-from recollect.ports.documents import Documents, LocatedChunk, Span
+from recollect.ports.documents import LocatedChunk, Span
 from recollect.ports.embedder import AskedQuestion, VectorSource
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.documents import SqlDocuments
 
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
 _MAX_ATTEMPTS: Final = 3
 
 # The weight of a rewritten query, compared with the question itself.
 _REWRITTEN_WEIGHT: Final = 0.9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalOptions:
-    """The parameters of document search; the defaults were measured (docs/decisions)."""
-
-    candidates: int = 200
-    keyword_weight: float = 1.0
-    vector_weight: float = 1.0
-    section_weight: float = 0.1
-    document_weight: float = 0.05
-    neighbours: int = 1
-    """The number of chunks before and after a hit that its passage is extended by."""
-    passage_tokens: int = 720
-    """The size up to which adjacent hits become one passage, and a passage is extended."""
+# The weights were measured (docs/decisions).
+_CANDIDATES: Final = 200
+_KEYWORD_WEIGHT: Final = 1.0
+_VECTOR_WEIGHT: Final = 1.0
+_SECTION_WEIGHT: Final = 0.1
+_DOCUMENT_WEIGHT: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +93,7 @@ def make_filter(
     unknown = [name for name in types if name not in DOCUMENT_TYPES]
     if unknown:
         raise InvalidInput(
-            f"types {unknown[0]!r} is none of: {', '.join(DOCUMENT_TYPES)}", code="unknown_value"
+            f"types {unknown[0]!r} is not one of: {', '.join(DOCUMENT_TYPES)}", code="unknown_value"
         )
     return DocumentFilter(
         types=frozenset(name for name in DOCUMENT_TYPES if name in types),
@@ -175,13 +170,13 @@ class Retriever:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: SqlDocuments,
         units: UnitIndex,
         vectors: VectorIndex,
         meaning: VectorSource,
         tokens: TokenCounter,
         clock: Clock,
-        options: RetrievalOptions,
+        settings: KnowledgeSettings,
         rewriter: Rewriter | None = None,
         reader: PassageReader | None = None,
     ) -> None:
@@ -191,7 +186,7 @@ class Retriever:
         self._meaning = meaning
         self._tokens = tokens
         self._clock = clock
-        self._options = options
+        self._settings = settings
         self._rewriter = rewriter
         self._reader = reader
 
@@ -212,7 +207,7 @@ class Retriever:
         if self._rewriter is not None:
             rewritten = await self._rewriter.rewrite(query)
         where = where or DocumentFilter()
-        wanted, attempts = self._options.candidates, 1
+        wanted, attempts = _CANDIDATES, 1
         # A model reads more than is returned, and has a say in every score.
         most, least = limit, min_score
         if self._reader is not None:
@@ -312,7 +307,6 @@ class Retriever:
         self, units: dict[int, _Candidate], *, has_vectors: bool
     ) -> list[tuple[int, _Candidate]]:
         """Return the chunks, scored with their section and document, best first."""
-        options = self._options
         documents: dict[str, float] = {}
         summaries: dict[str, list[_Candidate]] = {}
         chunks: list[tuple[int, _Candidate]] = []
@@ -324,27 +318,24 @@ class Retriever:
                 summaries.setdefault(found.owner, []).append(found)
             else:
                 chunks.append((unit, found))
-        most = 1 + options.section_weight + options.document_weight
+        most = 1 + _SECTION_WEIGHT + _DOCUMENT_WEIGHT
         for _, found in chunks:
-            found.around = options.document_weight * documents.get(found.owner, 0.0)
+            found.around = _DOCUMENT_WEIGHT * documents.get(found.owner, 0.0)
             if within := summaries.get(found.owner):
                 scores = [
                     summary.score
                     for summary in within
                     if summary.start <= found.start and found.end <= summary.end
                 ]
-                found.around += options.section_weight * max(scores, default=0.0)
+                found.around += _SECTION_WEIGHT * max(scores, default=0.0)
             found.score = (found.score + found.around) / most
         chunks.sort(key=lambda chunk: (-chunk[1].score, chunk[0]))
         return chunks
 
     def _own_score(self, found: _Candidate, *, has_vectors: bool) -> float:
-        options = self._options
         # If nothing is found by meaning, words alone must be able to reach the full score.
-        total = options.keyword_weight + has_vectors * options.vector_weight
-        return (
-            options.keyword_weight * found.keyword + options.vector_weight * found.vector
-        ) / total
+        total = _KEYWORD_WEIGHT + has_vectors * _VECTOR_WEIGHT
+        return (_KEYWORD_WEIGHT * found.keyword + _VECTOR_WEIGHT * found.vector) / total
 
     async def _locate(
         self,
@@ -361,7 +352,7 @@ class Retriever:
         for first in range(0, len(good), step):
             batch = good[first : first + step]
             located = await self._documents.locate(
-                [unit for unit, _ in batch], reach=self._options.neighbours
+                [unit for unit, _ in batch], reach=self._settings.neighbours
             )
             for unit, candidate in batch:
                 chunk = located.get(unit)
@@ -382,7 +373,7 @@ class Retriever:
             if (
                 is_adjacent
                 and group.chunk.place == chunk.place
-                and self._cost(group, joined) <= self._options.passage_tokens
+                and self._cost(group, joined) <= self._settings.passage_tokens
             ):
                 group.span = joined
                 group.matched[chunk.ordinal] = chunk.span
@@ -420,7 +411,7 @@ class Retriever:
             if wider == group.span or any(_overlap(wider, span) for span in taken):
                 continue
             wanted = self._cost(group, wider)
-            if wanted <= self._options.passage_tokens and wanted - before <= left:
+            if wanted <= self._settings.passage_tokens and wanted - before <= left:
                 group.span, cost = wider, wanted
         return cost - before
 

@@ -28,9 +28,10 @@ from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.ports.audit import Anchor, AuditLog, Erasures, Sealed
+from recollect.ports.audit import Anchor, Erasures, Sealed
 
 if TYPE_CHECKING:
+    from recollect.backends.sql.audit_log import SqlAudit
     from recollect.domain.injection import Replay
     from recollect.domain.sharing import Party
     from recollect.lifecycle.jobs import Handler
@@ -61,7 +62,7 @@ class Sealer:
     Saving never waits for it. Until an entry is sealed, nothing proves what it says.
     """
 
-    def __init__(self, log: AuditLog, anchor: Anchor, jobs: Jobs) -> None:
+    def __init__(self, log: SqlAudit, anchor: Anchor, jobs: Jobs) -> None:
         self._audit = log
         self._anchor = anchor
         self._jobs = jobs
@@ -125,7 +126,7 @@ class Sealer:
 class Verifier:
     """Verifies the chain of a workspace from its beginning."""
 
-    def __init__(self, log: AuditLog, anchor: Anchor) -> None:
+    def __init__(self, log: SqlAudit, anchor: Anchor) -> None:
         self._audit = log
         self._anchor = anchor
 
@@ -175,7 +176,7 @@ class Verifier:
         )
 
 
-async def _holds(log: AuditLog, known: ChainHead) -> bool:
+async def _holds(log: SqlAudit, known: ChainHead) -> bool:
     """Return whether the chain still has the link that was once its last."""
     there = await log.chain(known.org, known.workspace, after=known.seq - 1, limit=1)
     return bool(there) and there[0].link.hash == known.hash
@@ -244,7 +245,7 @@ _UNREAD: Final = 0
 class AuditService:
     """Reads, seals, verifies and replays the audit log."""
 
-    holding: Holding[AuditLog]
+    holding: Holding[SqlAudit]
     sealer: Sealer
     verifier: Verifier
     replayer: Replayer

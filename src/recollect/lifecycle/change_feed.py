@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.change import Changes, ScopeChange
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput
-from recollect.ports.store import ChangeLog, Store
+from recollect.ports.store import Store
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlChangeLog
 
 _MAX_CHANGES: Final = 1_000
 _MAX_WAIT_SECONDS: Final = 60.0
@@ -26,7 +29,7 @@ class ChangeFeed:
     process.
     """
 
-    def __init__(self, log: ChangeLog, store: Store) -> None:
+    def __init__(self, log: SqlChangeLog, store: Store) -> None:
         self._log = log
         self._store = store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, cast, get_args
+from typing import TYPE_CHECKING, Final, cast, get_args
 
 from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.fields import MAX_ITEMS, MAX_TITLE, checked_content, checked_text
@@ -15,17 +15,19 @@ from recollect.domain.relation import Conflict, Link, Resolution
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import aware
 from recollect.domain.upkeep import Dispute
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict as Contradiction
 from recollect.errors import InvalidInput, NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.ports.upkeep import UpkeepReader
-from recollect.recall.meaning import EmbeddingService
 from recollect.sharing.records import Parties
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import redacted_entry, replacing
 from recollect.writing.strategy import merge
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
 _MAX_ATTEMPTS: Final = 20
@@ -37,7 +39,7 @@ class Conflicts:
     def __init__(
         self,
         store: Store,
-        reader: UpkeepReader,
+        reader: SqlUpkeep,
         meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import hash_of
 from recollect.context.archives.vault import decompressed
@@ -33,8 +33,10 @@ from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
 from recollect.ports.runtime import Clock
-from recollect.ports.scope_models import ScopeModels
-from recollect.ports.upkeep import Maintenance
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.backends.sql.scope_models import SqlScopeModels
 
 _MEGABYTE: Final = 1 << 20
 _MAX_LISTED_FAULTS: Final = 10
@@ -67,8 +69,8 @@ class Doctor:
 
     def __init__(
         self,
-        maintenance: Maintenance,
-        serving: ScopeModels,
+        maintenance: SqlMaintenance,
+        serving: SqlScopeModels,
         database: Path | str,
         model: EmbeddingModel | None,
         budgets: IndexBudgets,

@@ -6,14 +6,17 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
-from recollect.domain.change import ChangeSet, Idempotency
+from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import StorageError
 from recollect.ports.store import Store
 from recollect.writing.saver import idempotency
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlKeptResults
 
 _log: Final = logging.getLogger(__name__)
 
@@ -25,7 +28,7 @@ class IdempotentWork:
     moment, both may do the work, and the second one returns the first result.
     """
 
-    def __init__(self, results: KeptResults, store: Store) -> None:
+    def __init__(self, results: SqlKeptResults, store: Store) -> None:
         self._results = results
         self._store = store
         self._working: WeakValueDictionary[tuple[Scope, str, str], asyncio.Lock] = (
@@ -63,13 +66,3 @@ class IdempotentWork:
 
 
 # --- Stored results of idempotent requests --------------------------------------------------------
-
-
-class KeptResults(Protocol):
-    """Results by idempotency key; they are written with the store's commit."""
-
-    async def find(
-        self, wanted: Idempotency, principal: str, scope: Scope
-    ) -> Mapping[str, Any] | None:
-        """Return the earlier result of this request; refuse a key that another request used."""
-        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from recollect.domain.item import (
     ItemDraft,
     ItemHit,
     Namespace,
+    Place,
     StoredItem,
     begins_with,
     checked_namespace,
@@ -27,13 +28,15 @@ from recollect.domain.item import (
     texts_in,
 )
 from recollect.domain.scope import Scope
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms, term_keys, terms
-from recollect.ports.items import ItemStore, Place
 from recollect.ports.runtime import Clock
 from recollect.ports.units import UnitIndex
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.redaction import Redactor
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.items import SqlItems
 
 Vectors = NDArray[np.float32]
 
@@ -54,7 +57,7 @@ class ItemKeeper:
 
     def __init__(
         self,
-        items: ItemStore,
+        items: SqlItems,
         units: UnitIndex,
         meaning: EmbeddingService,
         redactor: Redactor,

@@ -21,7 +21,7 @@ from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError
 from recollect.ports.runtime import Clock, span, work_in_background
 
 if TYPE_CHECKING:
-    from recollect.ports.jobs import JobReports, Jobs
+    from recollect.ports.jobs import Jobs
 
 # Runs a job and returns its result in numbers.
 Handler = Callable[[Job], Coroutine[Any, Any, Mapping[str, Any] | None]]
@@ -215,7 +215,7 @@ class JobControl:
 
     def __init__(
         self,
-        jobs: JobReports,
+        jobs: Jobs,
         clock: Clock,
         reindexing: Callable[[], Awaitable[Reindexing]],
         reading: Callable[[str], tuple[int, int] | None],

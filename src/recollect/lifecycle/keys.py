@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.access import ApiKey, NewKey, SignIn
 from recollect.domain.fields import checked_items, checked_text
@@ -19,8 +19,11 @@ from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Role, Scope, role_of
 from recollect.domain.times import aware, to_micros
 from recollect.errors import InvalidInput, NotAuthenticated, NotFound, StorageError
-from recollect.ports.keys import Keys, StoredKey
+from recollect.ports.keys import StoredKey
 from recollect.ports.runtime import Clock
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.administration import SqlKeys
 
 # Every key begins with this, so that people and scanners of source code recognise one.
 _MARK: Final = "rk"
@@ -37,7 +40,7 @@ _log = logging.getLogger(__name__)
 class KeyService:
     """Creates, checks and revokes API keys, and signs browsers in with them."""
 
-    def __init__(self, keys: Keys, clock: Clock) -> None:
+    def __init__(self, keys: SqlKeys, clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
         self._noted: dict[str, datetime] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.audit import INJECT
 from recollect.domain.filters import Filter
@@ -14,12 +14,14 @@ from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
-from recollect.ports.audit import AuditLog
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.message_recall import recall_for_message
 from recollect.recall.profile import ProfileReader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.audit_log import SqlAudit
 
 Item = Record | Turn
 
@@ -37,7 +39,7 @@ class Replayer:
 
     def __init__(
         self,
-        audit: Holding[AuditLog],
+        audit: Holding[SqlAudit],
         recaller: CachedRecaller,
         profiles: ProfileReader,
         store: Store,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.fields import checked_content
 from recollect.domain.filters import Filter, make_filter
@@ -15,9 +15,11 @@ from recollect.errors import Conflict
 from recollect.lifecycle.sweep import PROMOTE, SweepAccount, SweepRunner, after
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.ports.upkeep import UpkeepReader
 from recollect.recall.listing import Listing
 from recollect.writing.saver import Saver
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 PROMOTION: Final = "promotion"
 _PROMOTABLE: Final = frozenset({Status.ACTIVE, Status.EXPIRED})
@@ -70,7 +72,7 @@ class Promoter:
 class Buffer:
     """Reads the buffer."""
 
-    def __init__(self, reader: UpkeepReader, clock: Clock) -> None:
+    def __init__(self, reader: SqlUpkeep, clock: Clock) -> None:
         self._reader = reader
         self._clock = clock
 

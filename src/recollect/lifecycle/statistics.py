@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.meter import (
@@ -26,6 +26,7 @@ from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, RecollectError
 from recollect.language.analysis import term_keys, terms
 from recollect.ports.jobs import Jobs
@@ -33,10 +34,13 @@ from recollect.ports.judge import Statement
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
-from recollect.ports.upkeep import Maintenance, UpkeepReader
 from recollect.recall.cache import CachedRecaller
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.judges import JudgeChain, certainly_same
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.administration import SqlMetricHours
+    from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 # --- The health of a memory: figures from the database, and suspected duplicates ------------------
 # Only the latest records are compared, each with the few that share most words with it: comparing
@@ -59,7 +63,7 @@ class HealthCheck:
     def __init__(
         self,
         store: Store,
-        reader: UpkeepReader,
+        reader: SqlUpkeep,
         units: Holding[UnitIndex],
         clock: Clock,
         *,
@@ -162,7 +166,7 @@ class MetricsKeeper:
     def __init__(
         self,
         meter: Meter,
-        hours: MetricHours,
+        hours: SqlMetricHours,
         clock: Clock,
         take_over: Callable[[Meter], None],
         every: Callable[[], Sequence[MetricsKeeper]],
@@ -279,25 +283,6 @@ def _named(counted: dict[CounterName, float]) -> dict[str, float]:
     }
 
 
-# --- Storage of hourly totals ---------------------------------------------------------------------
-
-
-class MetricHours(Protocol):
-    """The counters of all processes on this database, by hour."""
-
-    async def add(
-        self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
-    ) -> None:
-        """Add to the totals of an hour, and remove those before `keep_since`."""
-        ...
-
-    async def read(
-        self, since: datetime, until: datetime
-    ) -> Mapping[datetime, Mapping[CounterName, float]]:
-        """Return the totals of the hours that began in this period."""
-        ...
-
-
 # --- Statistics about what is stored and the state of the services --------------------------------
 
 
@@ -308,7 +293,7 @@ class StatisticsCollector:
         self,
         store: Store,
         jobs: Jobs,
-        maintenance: Maintenance,
+        maintenance: SqlMaintenance,
         units: UnitIndex,
         vectors: VectorIndex,
         recaller: CachedRecaller,

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.vault import Retention
 from recollect.domain.change import ChangeSet, RecordChange
@@ -22,10 +22,10 @@ from recollect.domain.filters import Filter
 from recollect.domain.job import Job, NewJob
 from recollect.domain.record import Record, Status, Tier
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import BufferSettings, LifecycleSettings, RetentionRuleSettings
 from recollect.domain.times import shifted
 from recollect.domain.upkeep import (
     RetentionAction,
-    RetentionRule,
     Selection,
     SweepAction,
     SweepReason,
@@ -39,7 +39,9 @@ from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
 from recollect.ports.state import State
 from recollect.ports.store import Store
-from recollect.ports.upkeep import UpkeepReader
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 # Few enough that saves do not have to wait for long.
 _BATCH_RECORDS: Final = 20
@@ -137,7 +139,7 @@ class SweepRunner:
     Each batch is a transaction, and the next sweep finds what is left.
     """
 
-    def __init__(self, store: Store, reader: UpkeepReader, clock: Clock) -> None:
+    def __init__(self, store: Store, reader: SqlUpkeep, clock: Clock) -> None:
         self._store = store
         self._reader = reader
         self._clock = clock
@@ -216,21 +218,20 @@ _EXPIRE: Final = Step(action="expire", why="time", told="its time is over")
 _PURGE: Final = Step(action="purge", why="grace", told="it expired long ago")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpiryOptions:
-    """How many recalls promote a record, and how long expired records are kept."""
-
-    promote_at: int = 3
-    purge_after: timedelta = timedelta(days=30)
-
-
 class Expiry:
     """Handles records whose time is over."""
 
-    def __init__(self, clearing: SweepRunner, clock: Clock, options: ExpiryOptions) -> None:
+    def __init__(
+        self,
+        clearing: SweepRunner,
+        clock: Clock,
+        buffer: BufferSettings,
+        lifecycle: LifecycleSettings,
+    ) -> None:
         self._clearing = clearing
         self._clock = clock
-        self._options = options
+        self._promote_at = buffer.promote_at
+        self._purge_after = timedelta(days=lifecycle.purge_after_days)
 
     async def sweep(self, scopes: Sequence[Scope] | None, account: SweepAccount) -> None:
         """Hide or remove expired records in these scopes, or everywhere if None."""
@@ -244,7 +245,7 @@ class Expiry:
         long_expired = Selection(
             scopes=wanted,
             statuses=frozenset({Status.EXPIRED}),
-            untouched_since=shifted(now, -self._options.purge_after),
+            untouched_since=shifted(now, -self._purge_after),
         )
         async for batch in self._clearing.batches(long_expired, account):
             await self._clearing.do(_PURGE, batch, account)
@@ -252,7 +253,7 @@ class Expiry:
     def _step(self, record: Record) -> Step:
         if record.tier is Tier.LONG:
             return _EXPIRE
-        if record.access_count >= self._options.promote_at:
+        if record.access_count >= self._promote_at:
             # It was recalled often enough, but a killed process did not promote it.
             return PROMOTE
         return _EXPIRE if record.access_count else _UNREAD
@@ -261,7 +262,9 @@ class Expiry:
 class RetentionRules:
     """Applies the rules in order; the first one that matches handles a record."""
 
-    def __init__(self, clearing: SweepRunner, clock: Clock, rules: Sequence[RetentionRule]) -> None:
+    def __init__(
+        self, clearing: SweepRunner, clock: Clock, rules: Sequence[RetentionRuleSettings]
+    ) -> None:
         self._clearing = clearing
         self._clock = clock
         self._rules = tuple(rules)
@@ -272,7 +275,7 @@ class RetentionRules:
             await self._apply(rule, None if scopes is None else tuple(scopes), account)
 
     async def _apply(
-        self, rule: RetentionRule, scopes: tuple[Scope, ...] | None, account: SweepAccount
+        self, rule: RetentionRuleSettings, scopes: tuple[Scope, ...] | None, account: SweepAccount
     ) -> None:
         selection = Selection(
             scopes=scopes,
@@ -283,30 +286,23 @@ class RetentionRules:
             workspace=rule.workspace,
             agent=rule.agent,
             user=rule.user,
-            untouched_since=shifted(self._clock.now(), -rule.older_than),
+            untouched_since=shifted(self._clock.now(), -timedelta(days=rule.older_than_days)),
         )
         step = Step(action=rule.action, why="retention", told=told(rule))
         async for batch in self._clearing.batches(selection, account):
             await self._clearing.do(step, batch, account)
 
 
-def told(rule: RetentionRule) -> str:
+def told(rule: RetentionRuleSettings) -> str:
     """Describe the rule for the history of the records."""
     conditions = [
         f"{field.name} {value}"
         for field in fields(rule)
-        if field.name not in ("older_than", "action") and (value := getattr(rule, field.name))
+        if field.name not in ("older_than_days", "action") and (value := getattr(rule, field.name))
     ]
-    days = f"{rule.older_than.total_seconds() / 86_400:g} days"
-    return f"untouched for {days}" + "".join(f", {condition}" for condition in conditions)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityOptions:
-    """The maximum number of active records in a scope, and how fast their value decays."""
-
-    records: int | None = None
-    decay_lambda: float = 0.01
+    return f"untouched for {rule.older_than_days:g} days" + "".join(
+        f", {condition}" for condition in conditions
+    )
 
 
 class Capacity:
@@ -315,25 +311,23 @@ class Capacity:
     def __init__(
         self,
         store: Store,
-        reader: UpkeepReader,
+        reader: SqlUpkeep,
         clearing: SweepRunner,
         clock: Clock,
-        options: CapacityOptions,
+        lifecycle: LifecycleSettings,
+        decay_lambda: float,
     ) -> None:
         self._store = store
         self._reader = reader
         self._clearing = clearing
         self._clock = clock
-        self._options = options
-
-    @property
-    def records(self) -> int | None:
-        """Return how many active records a scope may hold."""
-        return self._options.records
+        self._decay_lambda = decay_lambda
+        # How many active records a scope may hold.
+        self.records = lifecycle.capacity
 
     async def sweep(self, scopes: Sequence[Scope] | None, account: SweepAccount) -> None:
         """Expire the least valuable records of scopes over capacity; `undo` restores them."""
-        most = self._options.records
+        most = self.records
         if most is None:
             return
         now = self._clock.now()
@@ -350,7 +344,7 @@ class Capacity:
     def least_valuable(self, held: Sequence[Worth], count: int, now: datetime) -> list[str]:
         """Return the ids of the least valuable records, the oldest of equal ones first."""
         ordered = sorted(
-            held, key=lambda worth: (value_of(worth, now, self._options.decay_lambda), worth.id)
+            held, key=lambda worth: (value_of(worth, now, self._decay_lambda), worth.id)
         )
         return [worth.id for worth in ordered[: max(count, 0)]]
 
@@ -358,7 +352,7 @@ class Capacity:
         step = Step(
             action="expire",
             why="capacity",
-            told=f"the scope holds more than {self._options.records} records",
+            told=f"the scope holds more than {self.records} records",
         )
         count = 0
         for start in range(0, len(ids), _STEP_RECORDS):
@@ -371,7 +365,7 @@ class Capacity:
                 "%s is over its capacity of %d records: the %d least valuable have expired; "
                 "undo brings them back",
                 scope.key,
-                self._options.records,
+                self.records,
                 count,
             )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.context.archives.indexing import (
     IMPROVE_ARCHIVE,
@@ -16,8 +17,11 @@ from recollect.context.sessions import Sessions
 from recollect.domain.job import Job
 from recollect.lifecycle.jobs import Handler
 from recollect.lifecycle.sweep import SWEEP, Sweeper
-from recollect.ports.archives import Archives, Blobs
+from recollect.ports.archives import Blobs
 from recollect.ports.language_model import LanguageModels
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +29,7 @@ class WorkingMemory:
     """The services that start and stop with a memory."""
 
     sessions: Sessions
-    archives: Archives
+    archives: SqlArchives
     blobs: Blobs
     retention: Retention
     indexer: ArchiveIndexer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
@@ -25,9 +25,11 @@ from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotAllowed
-from recollect.ports.directory import Directory
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.directory import SqlDirectory
 
 # The audit action of reading a whole workspace.
 INSPECT: Final = "inspect"
@@ -41,7 +43,7 @@ MAX_SCOPES: Final = 5_000
 class WorkspaceDirectory:
     """Lists a caller's own sessions and labels or, for an operator, a whole workspace."""
 
-    def __init__(self, directory: Directory, store: Store, clock: Clock) -> None:
+    def __init__(self, directory: SqlDirectory, store: Store, clock: Clock) -> None:
         self._directory = directory
         self._store = store
         self._clock = clock

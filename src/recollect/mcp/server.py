@@ -18,11 +18,12 @@ from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from recollect.domain.context import ContextOptions, Tongue
+from recollect.domain.context import Tongue
 from recollect.domain.hit import Explanation, Hit
 from recollect.domain.memory_tools import READING_TOOLS, ToolName, memory_guide
 from recollect.domain.record import Record
 from recollect.domain.scope import Role
+from recollect.domain.sections import RecallSettings
 from recollect.domain.views import as_json
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.language.token_estimate import EstimatedTokens
@@ -258,7 +259,7 @@ async def _newest(memory: Memory, language: Tongue) -> str:
         for record in page.items
     ]
     return build_context(
-        hits, ContextOptions(), EstimatedTokens(), now=datetime.now(UTC), language=language
+        hits, RecallSettings(), EstimatedTokens(), now=datetime.now(UTC), language=language
     ).text
 
 

@@ -10,14 +10,15 @@ from recollect.domain.access import Agent, AgentMove, ApiKey, NewKey
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
 from recollect.domain.job import JobReport, JobState, Progress
+from recollect.domain.operation import Operation
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.write import WritePolicy
 from recollect.errors import Conflict, InvalidInput, NotFound, RecollectError, SettingsError
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
     from recollect.settings.sections import AgentSettings
 
 
@@ -48,10 +49,13 @@ class Agents:
     this process at once, in others within seconds.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
+    @Operation(
+        "GET", "/v1/agents", "list_agents", Role.ADMIN, reach="server", command="agents list"
+    )
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Agent]:
         """Return a page of the agents with settings of their own, by name."""
         page = PageWanted(limit=limit, cursor=cursor)
@@ -66,6 +70,9 @@ class Agents:
             ]
         )
 
+    @Operation(
+        "GET", "/v1/agents/{name}", "get_agent", Role.ADMIN, reach="server", command="agents show"
+    )
     async def get(self, name: str) -> Agent:
         """Return the current settings of an agent."""
         moves = await self._parts.moves.known()
@@ -76,6 +83,15 @@ class Agents:
             )
         return self._agent(name, await self._parts.agent_overlays.names(), moves)
 
+    @Operation(
+        "PUT",
+        "/v1/agents/{name}",
+        "set_agent",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        command="agents set",
+    )
     async def put(
         self,
         name: str,
@@ -121,6 +137,14 @@ class Agents:
         )
         return await self.get(name)
 
+    @Operation(
+        "POST",
+        "/v1/agents/{name}/move",
+        "move_agent",
+        Role.ADMIN,
+        reach="server",
+        command="agents move",
+    )
     async def move(
         self,
         name: str,
@@ -155,10 +179,28 @@ class Agents:
             await self._parts.moves.move(self._caller, name, place, progress)
         return await self.get(name)
 
+    @Operation(
+        "DELETE",
+        "/v1/agents/{name}/copy",
+        "purge_agent_copy",
+        Role.ADMIN,
+        reach="server",
+        answer="rows",
+        command="agents move",
+    )
     async def purge_copy(self, name: str) -> int:
         """Erase what a move left in the old store, or an unfinished copy; return how many rows."""
         return await self._parts.moves.purge(self._caller, name)
 
+    @Operation(
+        "DELETE",
+        "/v1/agents/{name}",
+        "delete_agent",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        command="agents delete",
+    )
     async def delete(self, name: str) -> None:
         """Remove what was set here for an agent, so that the settings file applies again."""
         await self._require_same_store(name, self._over_file(name, {}))
@@ -225,7 +267,7 @@ class Agents:
         settings = self._parts.settings
         wanted = settings.model_copy(update={"agents": {name: made}})
         is_same = wanted.store_of(name) == settings.store_of(name)
-        if not is_same and await self._parts.of_agent(name).has_memory_of(name):
+        if not is_same and await self._parts.router.of_agent(name).has_memory_of(name):
             from recollect.settings.agents import told_store
 
             raise Conflict(
@@ -248,10 +290,11 @@ def _refused(problem: RecollectError) -> InvalidInput:
 class ApiKeys:
     """API keys with a role, optionally limited to workspaces, users and agents."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
+    @Operation("POST", "/v1/keys", "create_key", Role.ADMIN, repeat="secret", command="keys create")
     async def create(
         self,
         name: str,
@@ -290,10 +333,19 @@ class ApiKeys:
         )
         return made.covering(users_covered)
 
+    @Operation("GET", "/v1/keys", "list_keys", Role.ADMIN, command="keys list")
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[ApiKey]:
         """Return a page of keys, newest first, including revoked ones; never their secrets."""
         return await self._parts.keys.list(PageWanted(limit=limit, cursor=cursor))
 
+    @Operation(
+        "DELETE",
+        "/v1/keys/{key_id}",
+        "revoke_key",
+        Role.ADMIN,
+        repeat="secret",
+        command="keys revoke",
+    )
     async def revoke(self, key_id: str) -> ApiKey:
         """Revoke a key and end its sign-ins."""
         revoked = await self._parts.keys.revoke(key_id)
@@ -309,9 +361,10 @@ class ApiKeys:
 class BackgroundJobs:
     """The background jobs of all stores; finished ones are listed for a day."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Wiring) -> None:
         self._parts = parts
 
+    @Operation("GET", "/v1/jobs", "list_jobs", Role.ADMIN, reach="server", command="jobs list")
     async def list(
         self,
         *,
@@ -321,12 +374,25 @@ class BackgroundJobs:
         cursor: str | None = None,
     ) -> Page[JobReport]:
         """Return jobs, newest first: waiting, running, failed, done or cancelled ones, or all."""
-        return await self._parts.job_desk.list(state, kind, PageWanted(limit=limit, cursor=cursor))
+        return await self._parts.job_control.list(
+            state, kind, PageWanted(limit=limit, cursor=cursor)
+        )
 
+    @Operation(
+        "GET", "/v1/jobs/{job_id}", "get_job", Role.ADMIN, reach="server", command="jobs show"
+    )
     async def get(self, job_id: str) -> JobReport:
         """Return the state, the progress where known, and the result of one job."""
-        return await self._parts.job_desk.get(job_id)
+        return await self._parts.job_control.get(job_id)
 
+    @Operation(
+        "DELETE",
+        "/v1/jobs/{job_id}",
+        "cancel_job",
+        Role.ADMIN,
+        reach="server",
+        command="jobs cancel",
+    )
     async def cancel(self, job_id: str) -> JobReport:
         """Cancel a job; one that is running stops soon, and what it did is kept."""
-        return await self._parts.job_desk.cancel(job_id)
+        return await self._parts.job_control.cancel(job_id)

@@ -6,22 +6,24 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives, ToolResult
 from recollect.domain.fields import MAX_TITLE, checked_text
+from recollect.domain.operation import Operation
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Role
 from recollect.domain.times import to_micros
 from recollect.errors import NotAllowed, NotFound
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class ToolArchives:
     """The archived tool results that a caller may read, from any session."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
+    @Operation("GET", "/v1/archives", "list_archives", Role.READER, command="archives list")
     async def list(
         self,
         *,
@@ -49,6 +51,9 @@ class ToolArchives:
             ]
         )
 
+    @Operation(
+        "GET", "/v1/archives/{archive_id}", "get_archive", Role.READER, command="archives show"
+    )
     async def get(self, archive_id: str) -> Archive:
         """Return one archive without its content."""
         checked_text(archive_id, "id", MAX_TITLE, blank=True)
@@ -61,6 +66,13 @@ class ToolArchives:
             )
         return found[0]
 
+    @Operation(
+        "GET",
+        "/v1/archives/{archive_id}/content",
+        "load_archive",
+        Role.READER,
+        command="archives show",
+    )
     async def load(
         self, archive_id: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> ToolResult:
@@ -68,11 +80,19 @@ class ToolArchives:
         archives = self._parts.working.sessions.archive(self._caller)
         return await archives.load_tool_result(archive_id, query, range)
 
+    @Operation("POST", "/v1/archives/earlier", "find_earlier_result", Role.READER, repeat="read")
     async def find_earlier(self, tool: str, input: object) -> EarlierResult | None:
         """Return what the same tool returned for the same input before, in any session."""
         archives = self._parts.working.sessions.archive(self._caller)
         return await archives.find_earlier(tool, input)
 
+    @Operation(
+        "DELETE",
+        "/v1/archives/{archive_id}",
+        "delete_archive",
+        Role.WRITER,
+        command="archives delete",
+    )
     async def delete(self, archive_id: str) -> Archive:
         """Delete an archive and its content for good; its placeholder stays in the conversation."""
         archive = await self.get(archive_id)
@@ -81,10 +101,19 @@ class ToolArchives:
                 f"{self._caller.scope.key} may not delete {archive_id}; it was kept",
                 hint="Only the caller whose session it comes from may delete an archive.",
             )
-        store = self._parts.of_agent(archive.scope.agent)
+        store = self._parts.router.of_agent(archive.scope.agent)
         await store.working.retention.remove([archive], by=self._caller.principal)
         return archive
 
+    @Operation(
+        "POST",
+        "/v1/archives/sweep",
+        "sweep_archives",
+        Role.ADMIN,
+        repeat="repeatable",
+        patient=True,
+        command="archives sweep",
+    )
     async def sweep(self, *, dry_run: bool = False) -> SweptArchives:
         """Delete archives past retention or over the limits; a dry run only reports them."""
         return await self._parts.working.retention.sweep(self._caller.scope, dry_run=dry_run)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, cast
 from recollect.domain.fields import Draft, RecordFields, checked_items
 from recollect.domain.filters import CommonFilters, FilterFields, make_filter
 from recollect.domain.ids import new_id
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page, PageWanted
 from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.write import Pending
@@ -18,6 +19,7 @@ from recollect.memory.opening import Opening
 
 # The views, which few programs use, are imported by those that hand them out.
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.context.session import Session
     from recollect.domain.archive import ContentRange
     from recollect.domain.change import Changes
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from recollect.memory.audit import AuditTrail
     from recollect.memory.items import Items
     from recollect.memory.knowledge import KnowledgeDocuments
-    from recollect.memory.parts import Parts
     from recollect.memory.shared import SharedMemory
     from recollect.memory.upkeep import Upkeep
     from recollect.memory.workspace import WorkspaceView
@@ -62,7 +63,7 @@ class Memory:
     `RecollectError`.
     """
 
-    def __init__(self, parts: Parts, caller: Caller, *, is_root: bool = True) -> None:
+    def __init__(self, parts: Wiring, caller: Caller, *, is_root: bool = True) -> None:
         self._opened = parts
         self._caller = caller
         self._is_root = is_root
@@ -79,7 +80,7 @@ class Memory:
         embedder: Embedder | None = None,
         judge: Judge | None = None,
         key: str | None = None,
-    ) -> Opening:
+    ) -> Opening[Memory]:
         """Open a database file, a data folder, settings or the address of a server.
 
         Without an argument, open what `recollect where` shows. A server may ask for a `key`.
@@ -88,12 +89,12 @@ class Memory:
         `embedder` to replace the one in the settings, or a `judge` to replace the local model that
         decides how statements relate.
         """
-        return Opening(where, clock, embedder, judge, key)
+        return Opening(Memory, where, clock, embedder, judge, key)
 
     @property
-    def _parts(self) -> Parts:
+    def _parts(self) -> Wiring:
         """The services on the store of this agent, which may be moved to another one."""
-        return self._opened.of_agent(self._caller.scope.agent)
+        return self._opened.router.of_agent(self._caller.scope.agent)
 
     @property
     def caller_scope(self) -> Scope:
@@ -203,6 +204,7 @@ class Memory:
 
         return WorkspaceView(self._parts, self._caller)
 
+    @Operation("GET", "/v1/scope", "get_scope", Role.READER)
     def scope(
         self,
         *,
@@ -233,11 +235,14 @@ class Memory:
             principal=scope.actor if principal is None else principal,
             role=self._caller.role if role is None else self._caller.role.at_most(role),
         )
-        memory = Memory(self._opened.of_agent(scope.agent), caller, is_root=False)
+        memory = Memory(self._opened.router.of_agent(scope.agent), caller, is_root=False)
         memory._anonymous = self._anonymous
         memory._user_is_named = self._user_is_named or not isinstance(user, EllipsisType)
         return memory
 
+    @Operation(
+        "POST", "/v1/records", "save_record", Role.WRITER, command="remember", tool="memory_save"
+    )
     async def remember(
         self,
         content: str,
@@ -258,6 +263,7 @@ class Memory:
         )
         return record
 
+    @Operation("POST", "/v1/records/batch", "save_records", Role.WRITER)
     async def remember_many(
         self,
         items: Iterable[str | Draft],
@@ -277,6 +283,9 @@ class Memory:
             reason=reason,
         )
 
+    @Operation(
+        "POST", "/v1/write", "write_claim", Role.WRITER, command="write", tool="memory_write"
+    )
     async def write(
         self,
         content: str,
@@ -302,6 +311,15 @@ class Memory:
             **fields,
         )
 
+    @Operation(
+        "POST",
+        "/v1/extract",
+        "extract_conversations",
+        Role.WRITER,
+        repeat="repeatable",
+        patient=True,
+        command="extract",
+    )
     async def extract(self, session: str | None = None) -> tuple[Written, ...]:
         """Extract now what one session, or every session, says that is worth remembering.
 
@@ -310,10 +328,14 @@ class Memory:
         """
         return await self._parts.writing.extraction.extract(self._caller, session)
 
+    @Operation("GET", "/v1/user-names", "get_user_names", Role.READER, command="names")
     async def user_names(self) -> frozenset[str]:
         """Return the names of the user of this scope, in lower case."""
         return await self._parts.writing.names.of(self._caller.scope)
 
+    @Operation(
+        "PUT", "/v1/user-names", "set_user_names", Role.WRITER, repeat="repeatable", command="names"
+    )
     async def set_user_names(self, names: Iterable[str]) -> Record:
         """Set the names of the user of this scope, replacing those set before.
 
@@ -322,10 +344,20 @@ class Memory:
         """
         return await self._parts.writing.naming.set(self._caller, checked_items(names, "names"))
 
+    @Operation("GET", "/v1/writes/{write_id}", "get_trace", Role.READER, command="trace")
     async def trace(self, write_id: str) -> Trace:
         """Return what each step of a write decided, and why."""
         return await self._parts.writing.trace(self._caller, write_id)
 
+    @Operation(
+        "POST",
+        "/v1/route",
+        "route_message",
+        Role.READER,
+        repeat="read",
+        command="route",
+        tool="memory_route",
+    )
     async def route(
         self, message: str, *, policy: WritePolicy | None = None, context: str = ""
     ) -> Route:
@@ -335,6 +367,7 @@ class Memory:
         """
         return await self._parts.writing.route(self._caller, message, policy, before=context)
 
+    @Operation("POST", "/v1/observe", "observe", Role.WRITER, command="observe")
     async def observe(
         self,
         messages: Mapping[str, Any] | Iterable[Mapping[str, Any]],
@@ -358,12 +391,23 @@ class Memory:
             idempotency_key=idempotency_key,
         )
 
+    @Operation("POST", "/v1/sessions", "open_session", Role.WRITER, repeat="repeatable")
     def session(
         self, id: str | None = None, *, model: str | None = None, context_tokens: int | None = None
     ) -> Session:
         """Open a conversation whose window fits its model's budget; without an id, a new one."""
         return self._parts.working.sessions.open(self._caller, id, model, context_tokens)
 
+    @Operation(
+        "GET",
+        "/v1/archives/{archive_id}/text",
+        "load_archive_text",
+        Role.READER,
+        names={"uuid": "archive_id"},
+        answer="text",
+        command="archives show",
+        tool="load_tool_history",
+    )
     async def load_tool_history(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> str:
@@ -371,6 +415,16 @@ class Memory:
         archive = self._parts.working.sessions.archive(self._caller)
         return await archive.load_tool_history(uuid, query, range)
 
+    @Operation(
+        "POST",
+        "/v1/recall",
+        "recall",
+        Role.READER,
+        repeat="read",
+        timed=True,
+        command="recall",
+        tool="memory_recall",
+    )
     async def recall(
         self,
         query: str,
@@ -394,6 +448,15 @@ class Memory:
             asked_at=asked_at,
         )
 
+    @Operation(
+        "POST",
+        "/v1/context",
+        "make_context",
+        Role.READER,
+        repeat="read",
+        timed=True,
+        command="context",
+    )
     async def context(self, message: str, **wanted: Unpack[ContextFields]) -> MemoryContext:
         """Return what is remembered for a message, as text for the prompt.
 
@@ -405,14 +468,19 @@ class Memory:
         """
         return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
 
+    @Operation(
+        "GET", "/v1/profile", "get_profile", Role.READER, command="profile", tool="memory_profile"
+    )
     async def profile(self) -> Profile:
-        """Return the profile of the user: what stands in every prompt, each line of one record."""
+        """Return the profile of the user: the lines in every prompt, one per record."""
         return await self._parts.profiles.read(self._caller)
 
+    @Operation("PUT", "/v1/profile/{record_id}", "show_in_profile", Role.WRITER, command="profile")
     async def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
         """Show a record in the profile, whatever its facet and origin, or hide it from there."""
         return await self._parts.profile_keeper.show(self._caller, record_id, shown=shown)
 
+    @Operation("GET", "/v1/tools/guide", "get_guide", Role.READER, command="tools guide")
     def guide(self, language: Tongue = "en") -> str:
         """Return instructions on using memory for a system prompt; empty if memory is disabled."""
         from recollect.domain.memory_tools import memory_guide
@@ -420,29 +488,49 @@ class Memory:
         guide = memory_guide(language)
         return guide if self.settings.agent(self._caller.scope.agent).enabled else ""
 
+    @Operation("GET", "/v1/tools", "list_tools", Role.READER, command="tools list")
     def tools(self, language: Tongue = "en", *, session: str | None = None) -> Toolbox:
         """Return the memory tools for a model in a session; none if memory is disabled."""
         # Imported here: memory itself does not need the library that checks arguments.
         from recollect.tools import open_toolbox
 
-        return open_toolbox(self, self._parts, self._caller, self._session, session, language)
+        return open_toolbox(self._opened, self._caller, self._session, session, language)
 
+    @Operation(
+        "POST",
+        "/v1/records/{record_id}/used",
+        "record_used",
+        Role.WRITER,
+        names={"hit": "record_id"},
+        command="used",
+    )
     async def used(self, hit: Hit | Record | str, *, success: bool = True) -> Record:
         """Report that a record was used and whether it helped; later recalls consider it."""
         return await self._parts.feedback.used(self._caller, hit, success=success)
 
+    @Operation(
+        "POST",
+        "/v1/records/{record_id}/rejected",
+        "record_rejected",
+        Role.WRITER,
+        names={"hit": "record_id"},
+        command="rejected",
+    )
     async def rejected(self, hit: Hit | Record | str) -> Record:
         """Report that a recalled record did not help; later recalls consider it."""
         return await self._parts.feedback.rejected(self._caller, hit)
 
+    @Operation("GET", "/v1/records/{record_id}", "get_record", Role.READER, command="show")
     async def get(self, record_id: str, *, as_of: datetime | None = None) -> Record:
         """Return one record, as it is now or as it was known at a past time."""
         return await self._parts.listing.get(self._caller, record_id, as_of=as_of)
 
+    @Operation("GET", "/v1/turns/{turn_id}", "get_turn", Role.READER, command="show")
     async def turn(self, turn_id: str) -> Turn:
         """Return one turn of a conversation."""
         return await self._parts.listing.turn(self._caller, turn_id)
 
+    @Operation("GET", "/v1/records", "list_records", Role.READER, command="list")
     async def list(
         self,
         *,
@@ -456,6 +544,7 @@ class Memory:
             self._readable(namespace), make_filter(**filters), limit=limit, cursor=cursor
         )
 
+    @Operation("GET", "/v1/turns", "list_turns", Role.READER, command="turns")
     async def turns(
         self,
         *,
@@ -469,21 +558,25 @@ class Memory:
             self._readable(namespace), make_filter(**filters), limit=limit, cursor=cursor
         )
 
+    @Operation("GET", "/v1/sessions", "list_sessions", Role.READER, command="sessions")
     async def sessions(self, *, limit: int = 50, cursor: str | None = None) -> Page[SessionEntry]:
         """Return a page of this caller's sessions, most recently active first."""
         page = PageWanted(limit=limit, cursor=cursor)
         return await self._parts.directory.sessions(self._caller.readable, page)
 
+    @Operation("GET", "/v1/tags", "list_tags", Role.READER, command="tags")
     async def tags(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
         """Return a page of the tags of active records, most frequent first."""
         page = PageWanted(limit=limit, cursor=cursor)
         return await self._parts.directory.labels(self._caller.readable, "tag", page)
 
+    @Operation("GET", "/v1/categories", "list_categories", Role.READER, command="categories")
     async def categories(self, *, limit: int = 50, cursor: str | None = None) -> Page[LabelEntry]:
         """Return a page of the categories of active records, most frequent first."""
         page = PageWanted(limit=limit, cursor=cursor)
         return await self._parts.directory.labels(self._caller.readable, "category", page)
 
+    @Operation("GET", "/v1/changes", "list_changes", Role.READER)
     async def changes(
         self, after: str | None = None, *, limit: int = 100, wait: float = 0
     ) -> Changes:
@@ -496,6 +589,14 @@ class Memory:
             self._caller.readable, after, limit=limit, wait=wait
         )
 
+    @Operation(
+        "PATCH",
+        "/v1/records/{record_id}",
+        "change_record",
+        Role.WRITER,
+        command="edit",
+        tool="memory_update",
+    )
     async def update(
         self,
         record_id: str,
@@ -515,6 +616,14 @@ class Memory:
             reason=reason,
         )
 
+    @Operation(
+        "DELETE",
+        "/v1/records/{record_id}",
+        "delete_record",
+        Role.WRITER,
+        command="delete",
+        tool="memory_delete",
+    )
     async def delete(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
@@ -523,10 +632,19 @@ class Memory:
             self._caller, record_id, expected_version=expected_version, reason=reason
         )
 
+    @Operation("POST", "/v1/records/{record_id}/purge", "purge_record", Role.ADMIN, command="purge")
     async def purge(self, record_id: str) -> None:
         """Remove a deleted record and its versions for good."""
         await self._parts.versions.purge(self._caller, record_id)
 
+    @Operation(
+        "POST",
+        "/v1/records/bulk-edit",
+        "edit_records",
+        Role.WRITER,
+        names={"record_ids": "ids"},
+        command="tag",
+    )
     async def update_many(
         self,
         record_ids: Iterable[str],
@@ -546,14 +664,38 @@ class Memory:
             reason=reason,
         )
 
+    @Operation(
+        "POST",
+        "/v1/records/bulk-delete",
+        "delete_records",
+        Role.WRITER,
+        names={"record_ids": "ids"},
+        command="delete",
+    )
     async def delete_many(self, record_ids: Iterable[str], *, reason: str = "") -> BulkChange:
         """Hide up to 1,000 records everywhere; `undo` restores each of them."""
         return await self._parts.bulk.delete(self._caller, record_ids, reason=reason)
 
+    @Operation(
+        "GET",
+        "/v1/records/{record_id}/history",
+        "record_history",
+        Role.READER,
+        pages=True,
+        command="history",
+    )
     async def history(self, record_id: str) -> tuple[Version, ...]:
         """Return every version of a record, oldest first, with its author, time and reason."""
         return await self._parts.versions.history(self._caller, record_id)
 
+    @Operation(
+        "POST",
+        "/v1/records/{record_id}/undo",
+        "undo_record",
+        Role.WRITER,
+        in_query=("expected_version", "reason"),
+        command="undo",
+    )
     async def undo(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
@@ -562,6 +704,7 @@ class Memory:
             self._caller, record_id, expected_version=expected_version, reason=reason
         )
 
+    @Operation("POST", "/v1/forget", "forget", Role.ADMIN, repeat="repeatable", command="forget")
     async def forget(
         self,
         target: str | Iterable[str] | None = None,
@@ -596,7 +739,7 @@ class Memory:
             all_agents=all_agents,
             **filters,
         )
-        return await self._parts.forgetting_places.forget(
+        return await self._parts.forgetting.forget(
             self._caller, wish, dry_run=dry_run, verify=verify, progress=progress
         )
 
@@ -613,6 +756,15 @@ class Memory:
         """
         return await self._parts.once.do(self._caller, key, request, work)
 
+    @Operation(
+        "GET",
+        "/v1/metrics",
+        "get_metrics",
+        Role.ADMIN,
+        reach="server",
+        names={"since": "from", "until": "to", "step_hours": "step"},
+        command="stats",
+    )
     async def metrics(
         self,
         *,
@@ -627,13 +779,15 @@ class Memory:
         """
         return await self._parts.metrics.read(since, until, step_hours)
 
+    @Operation("GET", "/v1/stats", "get_stats", Role.READER, command="stats")
     async def stats(self) -> Stats:
         """Return how much this caller can read and the state of the services.
 
         Without a user, that is what belongs to no user; `workspace.users()` counts the others.
         """
-        return await self._parts.figures.stats(self._caller.readable)
+        return await self._parts.statistics.stats(self._caller.readable)
 
+    @Operation("GET", "/v1/backup", "back_up", Role.ADMIN, reach="server", command="backup")
     async def backup(self, target: str | Path) -> CopiedContents:
         """Copy the database and the files it refers to, and check the copy, while it is in use.
 
@@ -642,6 +796,7 @@ class Memory:
         """
         return await self._parts.backups.make(Path(target))
 
+    @Operation("GET", "/v1/export", "export_memory", Role.ADMIN, command="export")
     async def export_to(
         self,
         target: str | Path | BinaryIO,
@@ -658,6 +813,9 @@ class Memory:
         scopes = None if all_scopes else self._caller.readable
         return await self._parts.exporter.export(scopes, target, progress)
 
+    @Operation(
+        "PUT", "/v1/import", "import_memory", Role.ADMIN, repeat="repeatable", command="import"
+    )
     async def import_from(
         self,
         source: str | Path | BinaryIO,
@@ -675,7 +833,7 @@ class Memory:
         # What is needed to import is not needed to remember.
         from recollect.transfer.importer import import_into
 
-        importers = [parts.importer for parts in self._parts.all_stores]
+        importers = [parts.importer for parts in self._parts.router.opened]
         return await import_into(
             importers,
             None if all_scopes else self._caller,
@@ -684,6 +842,7 @@ class Memory:
             progress=progress,
         )
 
+    @Operation("PUT", "/v1/import/chat", "import_chat", Role.WRITER, command="import")
     async def import_chat(
         self,
         source: str | Path | BinaryIO,
@@ -702,6 +861,15 @@ class Memory:
             self._caller, source, session=session, skip_bad=skip_bad, progress=progress
         )
 
+    @Operation(
+        "POST",
+        "/v1/reindex",
+        "start_reindexing",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        command="reindex",
+    )
     async def reindex(
         self,
         progress: Progress | None = None,
@@ -715,26 +883,59 @@ class Memory:
         the work; with `background`, this call does not wait for it. Return how many units had no
         vector of the model.
         """
-        return await self._parts.renewal.reindex(progress, model, in_background=background)
+        return await self._parts.reindex.reindex(progress, model, in_background=background)
 
+    @Operation(
+        "GET", "/v1/reindex", "get_reindexing", Role.ADMIN, reach="server", command="reindex"
+    )
     async def reindexing(self) -> Reindexing:
         """Return the progress of a model switch, or what the current model still has to embed."""
-        return await self._parts.renewal.progress()
+        return await self._parts.reindex.progress()
 
+    @Operation(
+        "DELETE",
+        "/v1/reindex",
+        "stop_reindexing",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        answer="stopped",
+        command="reindex",
+    )
     async def stop_reindexing(self) -> bool:
         """Stop a model switch in whichever process runs it; return False if there is none.
 
         Vectors made so far are kept, and every scope keeps the model it uses now.
         """
-        return await self._parts.renewal.stop()
+        return await self._parts.reindex.stop()
 
+    @Operation(
+        "POST",
+        "/v1/jobs/run",
+        "run_due_jobs",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        patient=True,
+        answer="ran",
+        command="work",
+    )
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.all_stores])
+        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
 
+    @Operation(
+        "POST",
+        "/v1/jobs/drain",
+        "drain_jobs",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        patient=True,
+    )
     async def drain(self) -> None:
         """Wait until all background work has finished or failed."""
-        for parts in self._parts.all_stores:
+        for parts in self._parts.router.opened:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
@@ -747,7 +948,7 @@ class Memory:
         """
         if not self._is_root:
             return Pending()
-        return await self._opened.close()
+        return await self._opened.lifetime.close()
 
     async def __aenter__(self) -> Memory:
         return self

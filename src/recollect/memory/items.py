@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from recollect.domain.fields import checked_items
 from recollect.domain.ids import new_id
 from recollect.domain.item import ItemDraft, ItemHit, Namespace, StoredItem
-from recollect.domain.scope import Caller
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Caller, Role
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class Items:
@@ -22,7 +23,7 @@ class Items:
     forgotten with everything else.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -53,6 +54,7 @@ class Items:
         (item,) = await self.write([draft])
         return item
 
+    @Operation("POST", "/v1/items/write", "write_items", Role.WRITER, names={"drafts": "put"})
     async def write(
         self,
         drafts: Iterable[ItemDraft] = (),
@@ -61,6 +63,7 @@ class Items:
         """Store several items and remove others, in one transaction."""
         return tuple(await self._parts.items.write(self._caller.scope, [*drafts], [*removed]))
 
+    @Operation("POST", "/v1/items/get", "get_item", Role.READER, repeat="read", answer="item")
     async def get(
         self, namespace: Iterable[str], key: str, *, refresh: bool = True
     ) -> StoredItem | None:
@@ -72,6 +75,7 @@ class Items:
         """Remove an item, if there is one."""
         await self.write(removed=[(checked_items(namespace, "namespace"), key)])
 
+    @Operation("POST", "/v1/items/search", "search_items", Role.READER, repeat="read")
     async def search(
         self,
         prefix: Iterable[str] = (),
@@ -101,6 +105,7 @@ class Items:
             )
         )
 
+    @Operation("POST", "/v1/items/namespaces", "list_namespaces", Role.READER, repeat="read")
     async def namespaces(
         self,
         prefix: Iterable[str] = (),
@@ -132,6 +137,7 @@ class Items:
             for value in values
         )
 
+    @Operation("POST", "/v1/items/list", "list_items", Role.READER, repeat="read")
     async def listed(
         self, namespace: Iterable[str], *, limit: int | None = None, last_first: bool = False
     ) -> tuple[StoredItem, ...]:
@@ -145,11 +151,13 @@ class Items:
             )
         )
 
+    @Operation("POST", "/v1/items/pop", "pop_item", Role.WRITER, answer="item")
     async def pop(self, namespace: Iterable[str]) -> StoredItem | None:
         """Remove the last item of a namespace and return it."""
         labels = checked_items(namespace, "namespace")
         return await self._parts.items.pop(self._caller.scope, labels)
 
+    @Operation("POST", "/v1/items/clear", "clear_items", Role.WRITER, answer="removed")
     async def clear(self, namespace: Iterable[str]) -> int:
         """Remove all items of exactly this namespace; return how many there were."""
         labels = checked_items(namespace, "namespace")

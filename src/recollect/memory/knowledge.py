@@ -21,18 +21,19 @@ from recollect.domain.document import (
 )
 from recollect.domain.fields import MAX_CONTENT, checked_items, checked_text
 from recollect.domain.job import Progress
+from recollect.domain.operation import Operation
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.times import to_micros
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class KnowledgeDocuments:
     """The documents that this caller may read, in collections, and may add to."""
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
@@ -41,6 +42,14 @@ class KnowledgeDocuments:
         """Return the scope whose collections this caller adds to."""
         return self._caller.scope
 
+    @Operation(
+        "PUT",
+        "/v1/knowledge/documents",
+        "add_document",
+        Role.WRITER,
+        repeat="repeatable",
+        command="kb add",
+    )
     async def add(
         self,
         content: bytes | str | BinaryIO,
@@ -91,10 +100,14 @@ class KnowledgeDocuments:
         sync = FolderSync(self, scope, tuple(checked_items(tags, "tags")), progress)
         return await sync.run(folder, archive=archive)
 
+    @Operation(
+        "GET", "/v1/knowledge/collections", "list_collections", Role.READER, command="kb stats"
+    )
     async def collections(self) -> tuple[Collection, ...]:
         """Return the collections that this caller may read, with counts."""
         return tuple(await self._parts.knowledge.collections(self._caller))
 
+    @Operation("GET", "/v1/knowledge/documents", "list_documents", Role.READER, command="kb ls")
     async def list(
         self,
         *,
@@ -125,10 +138,24 @@ class KnowledgeDocuments:
             ]
         )
 
+    @Operation(
+        "GET",
+        "/v1/knowledge/documents/{document_id}",
+        "get_document",
+        Role.READER,
+        command="kb show",
+    )
     async def get(self, document_id: str) -> Document:
         """Return a document without its text."""
         return await self._parts.knowledge.document(self._caller, document_id)
 
+    @Operation(
+        "GET",
+        "/v1/knowledge/documents/{document_id}/sections",
+        "list_sections",
+        Role.READER,
+        command="kb show",
+    )
     async def sections(
         self, document_id: str, *, after: int = -1, limit: int = 100
     ) -> tuple[Section, ...]:
@@ -137,6 +164,13 @@ class KnowledgeDocuments:
         documents = self._parts.knowledge.documents
         return tuple(await documents.sections(document.id, after=after, limit=limit))
 
+    @Operation(
+        "GET",
+        "/v1/knowledge/documents/{document_id}/chunks",
+        "list_chunks",
+        Role.READER,
+        command="kb show",
+    )
     async def chunks(
         self, document_id: str, *, after: int = 0, limit: int = 100
     ) -> tuple[Chunk, ...]:
@@ -148,12 +182,24 @@ class KnowledgeDocuments:
         chunks = split_chunks(sections, document.type)
         return tuple(chunk for chunk in chunks if chunk.ordinal > after)[:limit]
 
+    @Operation(
+        "GET", "/v1/knowledge/documents/{document_id}/original", "load_original", Role.READER
+    )
     async def original(self, document_id: str) -> bytes:
         """Return the original file."""
         document = await self.get(document_id)
         content = document.content_hash or document.pending_hash
         return await self._parts.knowledge.originals.read(document.scope, content)
 
+    @Operation(
+        "POST",
+        "/v1/knowledge/search",
+        "search_knowledge",
+        Role.READER,
+        repeat="read",
+        command="kb search",
+        tool="knowledge_search",
+    )
     async def search(
         self,
         query: str,
@@ -188,12 +234,26 @@ class KnowledgeDocuments:
             where=where,
         )
 
+    @Operation(
+        "POST",
+        "/v1/knowledge/documents/{document_id}/archive",
+        "archive_document",
+        Role.WRITER,
+        repeat="repeatable",
+    )
     async def archive(self, document_id: str) -> Document:
         """Archive a document, so that no search finds it; adding it again restores it."""
         base = self._parts.knowledge
         document = await base.own_document(self._caller, document_id)
         return await base.ingester.archive(document, by=self._caller.principal)
 
+    @Operation(
+        "DELETE",
+        "/v1/knowledge/documents/{document_id}",
+        "delete_document",
+        Role.WRITER,
+        command="kb rm",
+    )
     async def delete(self, document_id: str) -> Document:
         """Delete a document, its chunks and its original file for good."""
         base = self._parts.knowledge
@@ -201,6 +261,14 @@ class KnowledgeDocuments:
         await base.ingester.remove([document], by=self._caller.principal)
         return document
 
+    @Operation(
+        "POST",
+        "/v1/knowledge/documents/{document_id}/retry",
+        "retry_document",
+        Role.WRITER,
+        repeat="repeatable",
+        patient=True,
+    )
     async def retry(self, document_id: str) -> Document:
         """Read a document again whose content is pending or could not be read."""
         base = self._parts.knowledge

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar
 
 from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from recollect.memory import Memory
+    from recollect.assemble.container import Wiring
+    from recollect.domain.scope import Caller
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
     from recollect.settings import Settings
 
+# Its `connect` returns a subclass of Memory, so it is found by name, as a plugin would be.
+_CLIENT: Final = "recollect.client"
 
-class Opening:
+Memory = TypeVar("Memory")
+
+
+class Opening(Generic[Memory]):
     """A memory about to be opened; await it or enter it."""
 
     def __init__(
         self,
+        memory: Callable[[Wiring, Caller], Memory],
         where: str | Path | Settings | None,
         clock: Clock | None,
         embedder: Embedder | None,
         judge: Judge | None = None,
         key: str | None = None,
     ) -> None:
+        self._wrap = memory
         self._where = where
         self._clock = clock
         self._embedder = embedder
         self._judge = judge
         self._key = key
         self._question: str | None = None
-        self._memory: Memory | None = None
+        self._memory: Any = None
 
-    def expecting(self, question: str | None) -> Opening:
+    def expecting(self, question: str | None) -> Opening[Memory]:
         """Load the model while the rest is opened, because this query follows at once."""
         self._question = question
         return self
@@ -69,13 +78,13 @@ class Opening:
     async def _open(self) -> Memory:
         if isinstance(self._where, str) and self._where.startswith(("http://", "https://")):
             # Imported here: only the client needs its HTTP library.
-            from recollect.client import connect
-
-            return await connect(self._where, self._key)
+            return await import_module(_CLIENT).connect(self._where, self._key)
         # Imported here, so that importing Memory stays fast: the services need a database driver.
         from recollect.assemble import assemble
 
-        return await assemble(self._where, self._clock, self._embedder, self._question, self._judge)
+        return self._wrap(
+            *await assemble(self._where, self._clock, self._embedder, self._question, self._judge)
+        )
 
 
 def _not_open_yet() -> InvalidInput:

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recollect.domain.fields import RecordFields
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page
 from recollect.domain.record import Record
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Role
 from recollect.domain.sharing import Proposal
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class SharedMemory:
@@ -24,10 +25,18 @@ class SharedMemory:
     propose and decide everything.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
+    @Operation(
+        "POST",
+        "/v1/proposals",
+        "propose",
+        Role.WRITER,
+        command="share propose",
+        tool="memory_propose",
+    )
     async def propose(
         self,
         content: str,
@@ -51,6 +60,7 @@ class SharedMemory:
             target=target,
         )
 
+    @Operation("GET", "/v1/proposals", "list_proposals", Role.READER, command="share proposals")
     async def proposals(
         self,
         status: str | None = "pending",
@@ -64,10 +74,20 @@ class SharedMemory:
             self._caller, status=status, type=type, limit=limit, cursor=cursor
         )
 
+    @Operation(
+        "GET", "/v1/proposals/{proposal_id}", "get_proposal", Role.READER, command="share show"
+    )
     async def proposal(self, proposal_id: str) -> Proposal:
         """Return one proposal."""
         return await self._parts.sharing.proposals.get(self._caller, proposal_id)
 
+    @Operation(
+        "POST",
+        "/v1/proposals/{proposal_id}/approve",
+        "approve_proposal",
+        Role.COORDINATOR,
+        command="share approve",
+    )
     async def approve(
         self,
         proposal_id: str,
@@ -86,14 +106,29 @@ class SharedMemory:
             self._caller, proposal_id, content=content, title=title, reason=reason
         )
 
+    @Operation(
+        "POST",
+        "/v1/proposals/{proposal_id}/reject",
+        "reject_proposal",
+        Role.COORDINATOR,
+        command="share reject",
+    )
     async def reject(self, proposal_id: str, reason: str) -> Proposal:
         """Reject a proposal with a reason; for the coordinator."""
         return await self._parts.sharing.proposals.reject(self._caller, proposal_id, reason)
 
+    @Operation(
+        "POST",
+        "/v1/proposals/{proposal_id}/withdraw",
+        "withdraw_proposal",
+        Role.WRITER,
+        command="share withdraw",
+    )
     async def withdraw(self, proposal_id: str, reason: str = "") -> Proposal:
         """Withdraw one's own proposal."""
         return await self._parts.sharing.proposals.withdraw(self._caller, proposal_id, reason)
 
+    @Operation("GET", "/v1/shared", "list_shared", Role.READER, command="share list")
     async def list(
         self, *, type: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> Page[Record]:
@@ -102,10 +137,14 @@ class SharedMemory:
             self._caller, type=type, limit=limit, cursor=cursor
         )
 
+    @Operation("GET", "/v1/shared/{record_id}", "get_shared", Role.READER, command="share show")
     async def get(self, record_id: str) -> Record:
         """Return one shared record."""
         return await self._parts.sharing.records.get(self._caller, record_id)
 
+    @Operation(
+        "PATCH", "/v1/shared/{record_id}", "change_shared", Role.WRITER, command="share edit"
+    )
     async def update(
         self,
         record_id: str,
@@ -134,6 +173,9 @@ class SharedMemory:
             reason=reason,
         )
 
+    @Operation(
+        "DELETE", "/v1/shared/{record_id}", "delete_shared", Role.WRITER, command="share delete"
+    )
     async def delete(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:

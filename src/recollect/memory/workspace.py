@@ -15,13 +15,14 @@ from recollect.domain.directory import (
 )
 from recollect.domain.filters import FilterFields, make_filter
 from recollect.domain.hit import Recalled
+from recollect.domain.operation import Operation
 from recollect.domain.page import Page, PageWanted
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute
 
 if TYPE_CHECKING:
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 class WorkspaceView:
@@ -30,10 +31,17 @@ class WorkspaceView:
     `agent` and `user` narrow a listing; `-` selects the scopes that have none.
     """
 
-    def __init__(self, parts: Parts, caller: Caller) -> None:
+    def __init__(self, parts: Wiring, caller: Caller) -> None:
         self._parts = parts
         self._caller = caller
 
+    @Operation(
+        "GET",
+        "/v1/workspace/scopes",
+        "list_workspace_scopes",
+        Role.ADMIN,
+        command="workspace scopes",
+    )
     async def scopes(
         self,
         *,
@@ -48,18 +56,35 @@ class WorkspaceView:
         within = await directory.inspected(self._caller, agent, user, "scopes")
         return await directory.scopes(within, page)
 
+    @Operation(
+        "GET", "/v1/workspace/users", "list_workspace_users", Role.ADMIN, command="workspace users"
+    )
     async def users(self, *, limit: int = 50, cursor: str | None = None) -> Page[NameEntry]:
         """Return a page of the users of the workspace, newest first, with counts."""
         directory = self._parts.directory
         within = await directory.inspected(self._caller, None, None, "users")
         return await directory.names(within, "user", PageWanted(limit=limit, cursor=cursor))
 
+    @Operation(
+        "GET",
+        "/v1/workspace/agents",
+        "list_workspace_agents",
+        Role.ADMIN,
+        command="workspace agents",
+    )
     async def agents(self, *, limit: int = 50, cursor: str | None = None) -> Page[NameEntry]:
         """Return a page of the agents of the workspace, newest first, with counts."""
         directory = self._parts.directory
         within = await directory.inspected(self._caller, None, None, "agents")
         return await directory.names(within, "agent", PageWanted(limit=limit, cursor=cursor))
 
+    @Operation(
+        "GET",
+        "/v1/workspace/sessions",
+        "list_workspace_sessions",
+        Role.ADMIN,
+        command="workspace sessions",
+    )
     async def sessions(
         self,
         *,
@@ -73,6 +98,9 @@ class WorkspaceView:
         within = await directory.inspected(self._caller, agent, user, "sessions")
         return await directory.sessions(within, PageWanted(limit=limit, cursor=cursor))
 
+    @Operation(
+        "GET", "/v1/workspace/tags", "list_workspace_tags", Role.ADMIN, command="workspace tags"
+    )
     async def tags(
         self,
         *,
@@ -86,6 +114,13 @@ class WorkspaceView:
         within = await directory.inspected(self._caller, agent, user, "tags")
         return await directory.labels(within, "tag", PageWanted(limit=limit, cursor=cursor))
 
+    @Operation(
+        "GET",
+        "/v1/workspace/categories",
+        "list_workspace_categories",
+        Role.ADMIN,
+        command="workspace categories",
+    )
     async def categories(
         self,
         *,
@@ -99,6 +134,13 @@ class WorkspaceView:
         within = await directory.inspected(self._caller, agent, user, "categories")
         return await directory.labels(within, "category", PageWanted(limit=limit, cursor=cursor))
 
+    @Operation(
+        "GET",
+        "/v1/workspace/records",
+        "list_workspace_records",
+        Role.ADMIN,
+        command="workspace records",
+    )
     async def records(
         self,
         *,
@@ -119,6 +161,15 @@ class WorkspaceView:
         page = PageWanted(limit=limit, cursor=cursor)
         return await directory.records(within, where, page, with_facets=facets)
 
+    @Operation(
+        "POST",
+        "/v1/workspace/recall",
+        "recall_in_workspace",
+        Role.ADMIN,
+        repeat="read",
+        in_query=("agent", "user"),
+        command="workspace recall",
+    )
     async def recall(
         self,
         query: str,
@@ -136,6 +187,9 @@ class WorkspaceView:
             query, scopes, where, limit=limit, min_score=min_score
         )
 
+    @Operation(
+        "GET", "/v1/workspace/health", "workspace_health", Role.ADMIN, command="workspace health"
+    )
     async def health(
         self, *, agent: str | None = None, user: str | None = None, compare: bool = True
     ) -> Health:
@@ -146,6 +200,14 @@ class WorkspaceView:
         scopes = await self._inspected_scopes(agent, user, "health")
         return await self._parts.upkeep.health.health(scopes, compare=compare)
 
+    @Operation(
+        "GET",
+        "/v1/workspace/conflicts",
+        "list_workspace_conflicts",
+        Role.ADMIN,
+        pages=True,
+        command="workspace conflicts",
+    )
     async def conflicts(
         self, *, agent: str | None = None, user: str | None = None
     ) -> tuple[Dispute, ...]:
@@ -153,6 +215,9 @@ class WorkspaceView:
         scopes = await self._inspected_scopes(agent, user, "conflicts")
         return await self._parts.upkeep.conflicts.open(scopes)
 
+    @Operation(
+        "GET", "/v1/workspace/audit", "list_workspace_audit", Role.ADMIN, command="workspace audit"
+    )
     async def audit(
         self,
         *,
@@ -168,10 +233,11 @@ class WorkspaceView:
         `about` is the id of a record, a turn or a recall that an entry names.
         """
         scopes = await self._inspected_scopes(agent, user, "audit")
-        return await self._parts.trail.page(
+        return await self._parts.audit.page(
             scopes, limit=limit, cursor=cursor, action=action, about=about
         )
 
+    @Operation("GET", "/v1/workspace/changes", "list_workspace_changes", Role.ADMIN)
     async def changes(
         self, after: str | None = None, *, limit: int = 100, wait: float = 0
     ) -> Changes:

@@ -10,6 +10,7 @@ import asyncio
 import io
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from recollect.errors import NotAvailable, RecollectError
 from recollect.language.characters import fold
-from recollect.models.local_model import FACETS, SharedFiles
+from recollect.models.local_model import FACETS, SharedFiles, local_model
 from recollect.ports.embedder import Embedder, Purpose
-from recollect.ports.facets import UNDECIDED, FacetGuess
+from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.units import Vector
 
 _log: Final = logging.getLogger(__name__)
@@ -190,3 +191,12 @@ class LocalFacets:
             made = await self._embedder.embed([texts[place] for place in missing], purpose)
             rows |= dict(zip(missing, made, strict=True))
         return rows
+
+
+def open_facets(folder: Path | None, embedder: Embedder) -> FacetReader | None:
+    """Return the reader of facets for this embedder; None if it is not the local one."""
+    model = local_model(folder)
+    found = model.where()
+    if found is None or embedder.model != model.version() or not (found / FACETS).is_file():
+        return None
+    return LocalFacets(embedder, model.shared)

@@ -35,7 +35,6 @@ from recollect.models.model_folder import read_calibration
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, WordRows
 from recollect.models.onnx_model import Session, Tokenizer, open_session
 from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
-from recollect.ports.embedder import Embedder
 from recollect.ports.facets import FacetReader
 from recollect.ports.reader import Reading, Stance
 
@@ -424,17 +423,6 @@ def open_answerer(folder: Path | None) -> LocalAnswerer | None:
     """Return the local answerer; None where its file or libraries are not installed."""
     pairs = local_model(folder).pairs()
     return None if pairs is None else LocalAnswerer(pairs)
-
-
-def open_facets(folder: Path | None, embedder: Embedder) -> FacetReader | None:
-    """Return the reader of facets for this embedder; None if it is not the local one."""
-    model = local_model(folder)
-    found = model.where()
-    if found is None or embedder.model != model.version() or not (found / FACETS).is_file():
-        return None
-    from recollect.models.facet_head import LocalFacets
-
-    return LocalFacets(embedder, model.shared)
 
 
 def _join(old: list[int], new: list[int]) -> tuple[list[int], list[int]]:

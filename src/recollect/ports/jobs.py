@@ -12,31 +12,7 @@ if TYPE_CHECKING:
     from recollect.domain.stats import JobCounts
 
 
-class JobReports(Protocol):
-    """What an operator sees of jobs."""
-
-    async def reports(
-        self,
-        *,
-        ids: Sequence[str] | None = None,
-        state: JobState | None = None,
-        kind: str | None = None,
-        after: Cursor | None = None,
-        limit: int | None = None,
-        now: datetime,
-    ) -> list[JobReport]:
-        """Return reports of jobs, newest first, starting after `after`."""
-        ...
-
-    async def cancel(self, job_id: str) -> bool:
-        """Cancel a job; a worker stops when it tries to renew its lease.
-
-        Return False if there is no such job, or it is finished.
-        """
-        ...
-
-
-class Jobs(JobReports, Protocol):
+class Jobs(Protocol):
     """Jobs with leases: one of several workers runs a job; if it dies, another takes over."""
 
     async def add(self, jobs: Sequence[NewJob]) -> None: ...
@@ -93,3 +69,23 @@ class Jobs(JobReports, Protocol):
         ...
 
     async def counts(self) -> JobCounts: ...
+
+    async def reports(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        state: JobState | None = None,
+        kind: str | None = None,
+        after: Cursor | None = None,
+        limit: int | None = None,
+        now: datetime,
+    ) -> list[JobReport]:
+        """Return reports of jobs, newest first, starting after `after`."""
+        ...
+
+    async def cancel(self, job_id: str) -> bool:
+        """Cancel a job; a worker stops when it tries to renew its lease.
+
+        Return False if there is no such job, or it is finished.
+        """
+        ...

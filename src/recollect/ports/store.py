@@ -9,16 +9,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from recollect.domain.change import Change, ChangeSet, Committed
+    from recollect.domain.change import ChangeSet, Committed
     from recollect.domain.filters import Filter
-    from recollect.domain.hit import ScoringInput
+    from recollect.domain.hit import Standing
     from recollect.domain.page import Cursor
     from recollect.domain.record import Record, Version
     from recollect.domain.relation import Link
     from recollect.domain.scope import Scope
     from recollect.domain.stats import StoreCounts
     from recollect.domain.turn import Turn
-    from recollect.domain.write import Trace
 
 
 class Store(Protocol):
@@ -53,7 +52,7 @@ class Store(Protocol):
         """Return the turns that match the filter, in session order: a page, or those of `ids`."""
         ...
 
-    async def weighable(
+    async def standings(
         self,
         scopes: Sequence[Scope],
         where: Filter,
@@ -62,11 +61,10 @@ class Store(Protocol):
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, ScoringInput]:
-        """Return the candidates that match the filter, by id, with what scoring needs.
+    ) -> dict[str, Standing]:
+        """Return what scoring needs of the candidates that match the filter, by id.
 
-        Many are scored for the few that are shown, so only the first records are loaded as a
-        whole.
+        Many are scored for the few that are shown, so only the first records can be loaded from it.
         """
         ...
 
@@ -180,41 +178,4 @@ def _reading(snapshot: Snapshot) -> Generator[None]:
 # --- The log of changes that change feeds read ----------------------------------------------------
 
 
-class ChangeLog(Protocol):
-    """The changes of every write, kept as long as the scope."""
-
-    async def since(
-        self, scope: Scope, version: int, *, limit: int
-    ) -> Sequence[tuple[int, tuple[Change, ...]]]:
-        """Return the changes of a scope after a version, by version, at most `limit` versions.
-
-        A version that only changed the index has no changes.
-        """
-        ...
-
-
 # --- Reading the traces of writes. They are written by the store's commit -------------------------
-
-
-class Writes(Protocol):
-    """Traces of writes, and how far extraction has read sessions. Reads only see given scopes."""
-
-    async def trace(self, scopes: Sequence[Scope], write_id: str) -> Trace | None:
-        """Return the steps of one write, or None if it is not visible."""
-        ...
-
-    async def watermark(self, scope: Scope, session: str) -> int:
-        """Return the ordinal of the last turn that extraction has read; 0 if none."""
-        ...
-
-    async def unread_sessions(self, scope: Scope) -> list[str]:
-        """Return the sessions with turns that extraction has not read, oldest first."""
-        ...
-
-    async def made_from(self, scopes: Sequence[Scope], turns: Sequence[Turn]) -> list[Record]:
-        """Return every version of every record, deleted ones too, that names one of these turns."""
-        ...
-
-    async def unread_turns(self, scope: Scope, session: str) -> int:
-        """Return how many turns of a session extraction has not read."""
-        ...

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry
@@ -73,15 +73,3 @@ class Added:
 
     outcomes: list[Outcome]
     unused_blobs: tuple[str, ...] = ()
-
-
-class Transfer(Protocol):
-    """The only way to write that preserves ids, times, versions and positions."""
-
-    async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
-        """Run `take` in a thread on this extent, or on everything if None."""
-        ...
-
-    async def add(self, arrivals: Sequence[Arrival]) -> Added:
-        """Write the new items in one transaction, without changing existing content."""
-        ...

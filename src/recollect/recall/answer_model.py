@@ -85,7 +85,7 @@ class AnswerModel:
         except RecollectError as failure:
             return self._note_failure(f"failed: {failure}")
         least = log_odds(self.options.threshold)
-        return [float(it) - least for it in found]
+        return [float(logit) - least for logit in found]
 
     def usage(self) -> ModelUsage:
         """Return the number of calls and failures since the process began."""

@@ -16,12 +16,12 @@ The numbers were fitted to the local model and everyday conversations
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.domain.hit import ArchivePassage, Boost, Item
+from recollect.domain.hit import ArchivePassage, Item
 from recollect.domain.odds import probability
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Link
@@ -29,9 +29,10 @@ from recollect.domain.turn import Turn
 from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import stance
 from recollect.language.extraction.utterances import readable, sentences
+from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
+from recollect.ports.store import Store
 from recollect.recall.answer_model import AnswerModel
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.facet_candidates import may_be_about
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
 
@@ -103,22 +104,21 @@ class Answers:
 
     def among(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return those of the hits that answer."""
-        return [hit for hit in hits if self.logits.get(hit.fused.owner_id, -math.inf) >= _ANSWERS]
+        return [hit for hit in hits if self.logits.get(hit.owner_id, -math.inf) >= _ANSWERS]
 
     def lifted(
-        self, hits: Sequence[ScoredCandidate], min_score: float, weighing: CandidateScoring
+        self, hits: Sequence[ScoredCandidate], min_score: float, scoring: CandidateScoring
     ) -> list[ScoredCandidate]:
         """Return the hits with what answers although the search scored it too low, best first.
 
         A text may be unlike the question and answer it beyond doubt.
         """
-        found = {hit.fused.owner_id: hit for hit in hits}
+        found = {hit.owner_id: hit for hit in hits}
         for hit in filter(_is_ordered, self.hits):
-            owner = hit.fused.owner_id
-            score = weighing.score(hit.standing, self._relevance(owner))
+            owner = hit.owner_id
+            score = scoring.score(hit.standing, self._relevance(owner))
             if owner not in found and score >= max(min_score, hit.score):
-                boost = Boost(reason=_REASON, factor=score / hit.score)
-                found[owner] = hit._replace(score=score, boosts=(*hit.boosts, boost))
+                found[owner] = hit.moved(score, _REASON)
         return sorted(found.values(), key=lambda hit: -hit.score)
 
     def _relevance(self, owner: str) -> float:
@@ -138,17 +138,15 @@ class Answers:
 
         What is linked is about the same.
         """
-        read = [hit for hit in hits if hit.fused.owner_id in self.logits and _is_ordered(hit)]
+        read = [hit for hit in hits if hit.owner_id in self.logits and _is_ordered(hit)]
         linked = {frozenset((link.newer, link.older)) for link in links}
         sums = {
-            hit.fused.owner_id: sum(
-                self._odds(hit, other, linked) for other in read if other is not hit
-            )
+            hit.owner_id: sum(self._odds(hit, other, linked) for other in read if other is not hit)
             for hit in read
         }
-        best_first = iter(sorted(read, key=lambda hit: -sums[hit.fused.owner_id]))
+        best_first = iter(sorted(read, key=lambda hit: -sums[hit.owner_id]))
         return [
-            _moved(next(best_first), to=hit) if hit.fused.owner_id in sums else hit for hit in hits
+            _placed(next(best_first), hit.score) if hit.owner_id in sums else hit for hit in hits
         ]
 
     def believed(self, links: Iterable[Link]) -> list[Link]:
@@ -165,7 +163,7 @@ class Answers:
         self, hit: ScoredCandidate, other: ScoredCandidate, linked: Collection[frozenset[str]]
     ) -> float:
         """Return the odds that the first is the better answer, as a logarithm."""
-        here, there = hit.fused.owner_id, other.fused.owner_id
+        here, there = hit.owner_id, other.owner_id
         odds = 2 * self.weight * _FOR_LOGIT * (self.logits[here] - self.logits[there])
         odds += 2 * (1 - self.weight) * _FOR_SCORE * (hit.score - other.score)
         least = _ANSWERS if frozenset((here, there)) in linked else self._enough(here, there)
@@ -186,7 +184,7 @@ class Answers:
 
     def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
         """Return whether it says later what holds; an episode only says what happened."""
-        here, there = hit.fused.owner_id, other.fused.owner_id
+        here, there = hit.owner_id, other.owner_id
         one, another = self.sessions.get(here), self.sessions.get(there)
         is_apart = one is not None and another is not None and one != another
         gap = timedelta(0) if is_apart else _ONE_CONVERSATION
@@ -255,7 +253,7 @@ class Answering:
         items: Mapping[str, Item],
     ) -> Answers:
         """Return the answers with those of more candidates, if there were any before."""
-        new = [hit for hit in added if hit.fused.owner_id not in answers.logits]
+        new = [hit for hit in added if hit.owner_id not in answers.logits]
         if not new or answers.model is None:
             return answers
         more = await _read(answers.model, question, new, items, (), "")
@@ -291,21 +289,21 @@ async def _read(
     """Return how clearly the best candidates answer, as one model reads them."""
     found: dict[str, float] = {}
     notes: list[str] = []
-    present = [hit for hit in best if hit.fused.owner_id in items]
-    first = {hit.fused.owner_id: hit for hit in (*present[: model.options.first], *stating)}
-    rest = [hit for hit in present[: model.most] if hit.fused.owner_id not in first]
-    for some in ([hit for hit in first.values() if hit.fused.owner_id in items], rest):
+    present = [hit for hit in best if hit.owner_id in items]
+    first = {hit.owner_id: hit for hit in (*present[: model.options.first], *stating)}
+    rest = [hit for hit in present[: model.most] if hit.owner_id not in first]
+    for some in ([hit for hit in first.values() if hit.owner_id in items], rest):
         some = _undecided(some, found, items, is_own=about == _USER)
         if some and not notes:
-            texts = [readable_text(hit, items[hit.fused.owner_id]) for hit in some]
+            texts = [readable_text(hit, items[hit.owner_id]) for hit in some]
             logits = await model.logits(question.text, texts)
             if isinstance(logits, str):
                 notes.append(logits)
             else:
-                found |= zip((hit.fused.owner_id for hit in some), logits, strict=True)
+                found |= zip((hit.owner_id for hit in some), logits, strict=True)
     records = _records_of({owner: items[owner] for owner in found})
     known = {
-        owner: _weighed(logit, items[owner], records.get(owner), about)
+        owner: _adjusted(logit, items[owner], records.get(owner), about)
         for owner, logit in found.items()
         if not math.isnan(logit)
     }
@@ -322,7 +320,7 @@ async def _read(
         several=frozenset(owner for owner in known if _says_several(items[owner])),
         records=records,
         hits=(*first.values(), *rest),
-        stating=frozenset(hit.fused.owner_id for hit in stating),
+        stating=frozenset(hit.owner_id for hit in stating),
     )
 
 
@@ -341,14 +339,14 @@ def _undecided(
     if not answered:
         return list(hits)
     latest = max(answered) + _ONE_CONVERSATION
-    return [hit for hit in hits if is_own and _said_at(items[hit.fused.owner_id]) > latest]
+    return [hit for hit in hits if is_own and _said_at(items[hit.owner_id]) > latest]
 
 
-def readable_text(candidate: ScoredCandidate, item: Item) -> str:
+def readable_text(scored: ScoredCandidate, item: Item) -> str:
     """Return what the model reads of a candidate: title or speaker, and what was found."""
     if isinstance(item, ArchivePassage):
         return item.content
-    found = candidate.fused
+    found = scored.candidate
     passage = item.content[slice(*found.span)] if found.is_found else item.content
     if isinstance(item, Record):
         return f"{item.title}\n{passage}" if item.title else passage
@@ -365,10 +363,10 @@ def _has_words(question: Question, text: str) -> bool:
 def _is_ordered(hit: ScoredCandidate) -> bool:
     """Return whether a hit gets its place by how clearly it answers.
 
-    What was replaced is below its successor in any case, and of ways of working that one is best
+    What is superseded is below its successor in any case, and of ways of working that one is best
     which helped.
     """
-    return hit.fused.replaced_by is None and hit.standing.kind is not Kind.PROCEDURAL
+    return hit.candidate.superseded_by is None and hit.standing.kind is not Kind.PROCEDURAL
 
 
 def _records_of(items: Mapping[str, Item]) -> dict[str, Record]:
@@ -377,11 +375,11 @@ def _records_of(items: Mapping[str, Item]) -> dict[str, Record]:
     for item in items.values():
         if isinstance(item, Record) and item.facet:
             found[item.id] = item
-            found |= {it.turn: item for it in item.evidence if it.turn in items}
+            found |= {source.turn: item for source in item.evidence if source.turn in items}
     return found
 
 
-def _weighed(logit: float, item: Item, record: Record | None, about: str) -> float:
+def _adjusted(logit: float, item: Item, record: Record | None, about: str) -> float:
     """Return how clearly an item answers, given whom it is about and whether it tells anything."""
     if _only_supposes(item):
         return min(logit, _NOTHING)
@@ -413,9 +411,52 @@ def _session_of(item: Item) -> str | None:
     return item.session if isinstance(item, Record | Turn) else None
 
 
-def _moved(hit: ScoredCandidate, *, to: ScoredCandidate) -> ScoredCandidate:
-    """Return the hit with the score of another, whose place it takes."""
-    if hit.score == to.score:
-        return hit
-    boost = Boost(reason=_REASON, factor=to.score / hit.score)
-    return hit._replace(score=to.score, boosts=(*hit.boosts, boost))
+def _placed(hit: ScoredCandidate, score: float) -> ScoredCandidate:
+    """Return the hit with the score of the place that it takes."""
+    return hit if hit.score == score else hit.moved(score, _REASON)
+
+
+# --- Records that state what a question asks for, however differently they are worded -------------
+#
+# "Where do I live?" and "we have had the keys to the flat in Bristol since Monday" share no word,
+# but one asks for a home and the other states one.
+
+# The latest records of a facet that are read beside the best candidates.
+_MAX_RECORDS: Final = 4
+_MAX_LOOKED_AT: Final = 24
+
+
+class FacetCandidates:
+    """A search for the latest records of the facet that a question asks for."""
+
+    def __init__(self, store: Store, reader: Callable[[], FacetReader | None]) -> None:
+        """`reader` opens the model, and is called when a question is asked."""
+        self._store = store
+        self._reader = reader
+
+    async def of(self, question: Question) -> tuple[FacetGuess, Sequence[Record]]:
+        """Return what is asked for, and the latest records that may answer.
+
+        There are none if no facet is likely enough.
+        """
+        if question.where.facets or not question.where.wants_records:
+            return UNDECIDED, ()
+        asked = await self._asked(question)
+        if not asked.facet:
+            return asked, ()
+        where = replace(question.where, facets=frozenset({asked.facet}))
+        found = await self._store.records(
+            question.scopes, where, now=question.now, limit=_MAX_LOOKED_AT
+        )
+        latest = sorted(found, key=lambda record: record.last_confirmed, reverse=True)
+        fitting = [record for record in latest if may_be_about(record, asked.about)]
+        return asked, fitting[:_MAX_RECORDS]
+
+    async def _asked(self, question: Question) -> FacetGuess:
+        reader = self._reader()
+        return UNDECIDED if reader is None else await reader.asked(question.text)
+
+
+def may_be_about(record: Record, about: str) -> bool:
+    """Return whether a record may be about the same; what is unknown may be."""
+    return not record.about or not about or record.about == about

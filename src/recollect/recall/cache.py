@@ -1,7 +1,8 @@
-"""A cache of recall results, valid for a few minutes and only until their scopes change."""
+"""The recall service, with a cache of answers that are valid until their scopes change."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -12,26 +13,29 @@ from typing import Final
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Recalled
-from recollect.domain.meter import Meter
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
+from recollect.embedding.service import EmbeddingService
+from recollect.errors import InvalidInput
 from recollect.ports.runtime import Clock, caller_waits
-from recollect.ports.store import Store, one_snapshot
-from recollect.recall.meaning import EmbeddingService
-from recollect.recall.pipeline import MAX_LIMIT, MAX_QUERY, Recaller
+from recollect.ports.store import one_snapshot
+from recollect.recall.intent import Judged
+from recollect.recall.intent_model import IntentModel
+from recollect.recall.pipeline import Recall, RecallServices
+from recollect.recall.question import Question
+from recollect.recall.scan import scan
 
+MAX_QUERY: Final = 20_000
+MAX_LIMIT: Final = 1_000
+# A longer question is analysed in a thread: it takes more than a few milliseconds.
+_MAX_INLINE_CHARS: Final = 2_000
+_MAX_ANALYSIS_SECONDS: Final = 10.0
+# It has everything that is read in a question, in both languages.
+_ANY_QUESTION: Final = "Where did I say yesterday that I live? 我昨天说我住在哪里？"
 # Longer answers are not cached.
 _MAX_CACHED_CHARS: Final = 50_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheOptions:
-    """The lifetime and the number of cached answers; 0 disables the cache."""
-
-    seconds: float = 300
-    size: int = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,28 +55,26 @@ class _Answers:
 
 
 class CachedRecaller:
-    """A recaller with a cache. A write to a scope by any process invalidates its answers.
+    """The recall of records and turns in some scopes, and of archives if asked.
 
-    The records in a cached answer may show an `access_count` that is a few minutes old: counting an
-    access changes no answer.
+    A write to a scope by any process invalidates its cached answers. The records in a cached answer
+    may show an `access_count` that is a few minutes old: counting an access changes no answer.
     """
 
     def __init__(
         self,
-        recaller: Recaller,
-        store: Store,
-        meaning: EmbeddingService,
+        services: RecallServices,
+        embedding: EmbeddingService,
         clock: Clock,
-        options: CacheOptions,
-        meter: Meter | None = None,
+        intents: IntentModel | None = None,
     ) -> None:
-        self._recaller = recaller
-        self._store = store
-        self._meaning = meaning
+        self._services = services
+        self._embedding = embedding
         self._clock = clock
-        self._meter = meter or Meter()
-        self._lifetime = timedelta(seconds=options.seconds)
-        self._size = options.size if options.seconds else 0
+        self._intents = intents
+        settings = services.settings
+        self._lifetime = timedelta(seconds=settings.cache_seconds)
+        self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
@@ -90,68 +92,63 @@ class CachedRecaller:
         min_score: float | None = None,
         asked_at: datetime | None = None,
     ) -> Recalled:
-        """Return the recaller's answer, from the cache if it is still valid."""
+        """Return the best hits that score at least `min_score`; there may be none."""
         began = perf_counter()
+        services, settings = self._services, self._services.settings
+        text = checked_text(text, "query", MAX_QUERY)
+        limit = settings.limit if limit is None else checked_limit(limit, MAX_LIMIT)
+        min_score = settings.min_score if min_score is None else checked_share(min_score)
+        asked_at = None if asked_at is None else aware(asked_at, "asked_at")
+        # An answer found without a model is valid only while there is none.
+        absence = self._embedding.absence
+        # A question without a time is asked today, which decides what "yesterday" means.
+        key = (text, where, limit, min_score, asked_at or self._clock.now().date(), absence)
         with caller_waits(), one_snapshot():
-            recalled = await self._recall(text, scopes, where, limit, min_score, asked_at)
-        self._meter.time("recall_seconds", perf_counter() - began)
-        self._meter.add("recalls", label="hit" if recalled.hits else "empty")
+            # Read the versions first: a write during the search must make the answer stale.
+            versions = await services.store.versions(scopes) if self._size else ()
+            recalled = self._cached(key, scopes, versions)
+            if recalled is None:
+                question = Question(
+                    text=text,
+                    scopes=scopes,
+                    where=where,
+                    limit=limit,
+                    min_score=min_score,
+                    now=self._clock.now(),
+                    asked_at=asked_at,
+                    forced=await self._intent(text),
+                )
+                if len(text) > _MAX_INLINE_CHARS:
+                    await _analyse(question)
+                if where.is_indexed:
+                    recalled = await Recall(services, question).run()
+                else:
+                    recalled = await scan(question, services.store, services.units)
+                # Any other failure may be gone the next time, so that answer is not cached.
+                if all(note == absence for note in recalled.degraded):
+                    self._keep(key, recalled, scopes, versions)
+        services.meter.time("recall_seconds", perf_counter() - began)
+        services.meter.add("recalls", label="hit" if recalled.hits else "empty")
         if recalled.degraded:
-            self._meter.add("degraded_recalls")
-        return recalled
-
-    async def _recall(
-        self,
-        text: str,
-        scopes: tuple[Scope, ...],
-        where: Filter,
-        limit: int | None,
-        min_score: float | None,
-        asked_at: datetime | None,
-    ) -> Recalled:
-        if not self._size:
-            self._misses += 1
-            return await self._recaller.recall(
-                text, scopes, where, limit=limit, min_score=min_score, asked_at=asked_at
-            )
-        absence = self._meaning.absence
-        key = (
-            checked_text(text, "query", MAX_QUERY),
-            where,
-            None if limit is None else checked_limit(limit, MAX_LIMIT),
-            None if min_score is None else checked_share(min_score),
-            # A question without a time is asked today, which decides what "yesterday" means.
-            self._clock.now().date() if asked_at is None else aware(asked_at, "asked_at"),
-            # An answer found without a model is valid only while there is none.
-            absence,
-        )
-        # Read the versions first: a write during the search must make the answer stale.
-        versions = await self._store.versions(scopes)
-        answers = self._valid_answers(scopes, versions)
-        kept = answers.get(key)
-        if kept is not None and self._clock.now() < kept.until:
-            self._hits += 1
-            answers.move_to_end(key)
-            return kept.recalled
-        self._misses += 1
-        recalled = await self._recaller.recall(
-            text, scopes, where, limit=limit, min_score=min_score, asked_at=asked_at
-        )
-        # Any other failure may be gone the next time, so that answer is not cached.
-        if (
-            all(note == absence for note in recalled.degraded)
-            and _char_count(recalled) <= _MAX_CACHED_CHARS
-        ):
-            self._keep(key, recalled, scopes, versions)
+            services.meter.add("degraded_recalls")
         return recalled
 
     async def load(self, scopes: tuple[Scope, ...]) -> None:
-        """Load what the first question about these scopes needs."""
+        """Load the models and the index of some scopes, so that the first question finds them."""
+        min_score = self._services.settings.min_score
+        asked = Question(
+            text=_ANY_QUESTION, scopes=scopes, limit=1, min_score=min_score, now=self._clock.now()
+        )
+        # In a thread, because callers would wait for the patterns that are compiled.
+        await asyncio.to_thread(asked.analyse)
+        if self._services.answering is not None:
+            await self._services.answering.load()
         with one_snapshot():
-            await self._recaller.load(scopes)
+            await Recall(self._services, asked).run()
 
     async def close(self) -> None:
-        await self._recaller.close()
+        if self._intents is not None:
+            await self._intents.close()
 
     def clear(self) -> None:
         """Drop every answer, because something they may contain was forgotten."""
@@ -160,6 +157,27 @@ class CachedRecaller:
 
     def stats(self) -> CacheStats:
         return CacheStats(hits=self._hits, misses=self._misses, entries=self._count)
+
+    async def _intent(self, text: str) -> Judged | None:
+        """Return the intent that is set or that a model tells; None = as rules judge."""
+        intent = self._services.settings.intent
+        if intent != "auto":
+            return Judged(intent=intent, reason="set")
+        return None if self._intents is None else await self._intents.judge(text)
+
+    def _cached(
+        self, key: Hashable, scopes: tuple[Scope, ...], versions: tuple[int, ...]
+    ) -> Recalled | None:
+        """Return the cached answer if it is still valid."""
+        if self._size:
+            answers = self._valid_answers(scopes, versions)
+            kept = answers.get(key)
+            if kept is not None and self._clock.now() < kept.until:
+                self._hits += 1
+                answers.move_to_end(key)
+                return kept.recalled
+        self._misses += 1
+        return None
 
     def _valid_answers(
         self, scopes: tuple[Scope, ...], versions: tuple[int, ...]
@@ -182,6 +200,8 @@ class CachedRecaller:
         scopes: tuple[Scope, ...],
         versions: tuple[int, ...],
     ) -> None:
+        if not self._size or sum(len(hit.content) for hit in recalled) > _MAX_CACHED_CHARS:
+            return
         answers = self._valid_answers(scopes, versions)
         until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
         self._count += key not in answers
@@ -200,8 +220,8 @@ class CachedRecaller:
             self._drop(scopes)
 
     def _drop(self, scopes: tuple[Scope, ...]) -> None:
-        outdated = self._answers.pop(scopes, None)
-        self._count -= len(outdated.by_question) if outdated is not None else 0
+        dropped = self._answers.pop(scopes, None)
+        self._count -= len(dropped.by_question) if dropped is not None else 0
 
 
 def _expiry_times(recalled: Recalled) -> list[datetime]:
@@ -214,5 +234,14 @@ def _expiry_times(recalled: Recalled) -> list[datetime]:
     ]
 
 
-def _char_count(recalled: Recalled) -> int:
-    return sum(len(hit.content) for hit in recalled)
+async def _analyse(question: Question) -> None:
+    """Read a long question in another thread, so that others are answered in between."""
+    try:
+        async with asyncio.timeout(_MAX_ANALYSIS_SECONDS):
+            await asyncio.to_thread(question.analyse)
+    except TimeoutError:
+        raise InvalidInput(
+            f"The query takes more than {_MAX_ANALYSIS_SECONDS:g} seconds to be read",
+            code="query_too_slow",
+            hint="Ask in fewer words.",
+        ) from None

@@ -2,56 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.domain.archive import Archive
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Boost, Item, ScoringInput, Standing
+from recollect.domain.hit import ArchivePassage, Boost, Item, Standing
 from recollect.domain.page import Cursor
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
+from recollect.errors import StorageError
 from recollect.language.extraction.acts import wants_reply
 from recollect.ports.store import Store
-from recollect.recall.archived import ArchivePassages
-from recollect.recall.fuse import Fused
+from recollect.recall.candidates import Candidate
 from recollect.recall.question import Question
-from recollect.recall.scoring import CandidateScoring, ScoringOptions
+from recollect.recall.scoring import CandidateScoring
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
 # Sorts after every id, so that reading continues with the next ordinal.
 _LAST_ID: Final = "~"
 
+_log: Final = logging.getLogger(__name__)
+
+# Reads the text of an archive.
+ArchiveText = Callable[[Archive], Awaitable[str]]
+
 
 class ScoredCandidate(NamedTuple):
     """A candidate with its final score and the boosts that changed it."""
 
-    fused: Fused
+    candidate: Candidate
     standing: Standing
     score: float
-    # Changes to the score after weighing.
+    # Changes to the score after it was computed.
     boosts: tuple[Boost, ...] = ()
+
+    @property
+    def owner_id(self) -> str:
+        return self.candidate.owner_id
+
+    def moved(self, score: float, reason: str) -> ScoredCandidate:
+        """Return the candidate with another score, and a boost that explains it."""
+        boost = Boost(reason=reason, factor=score / self.score)
+        return self._replace(score=score, boosts=(*self.boosts, boost))
 
 
 class CandidateLoader:
     """The scorer and loader of one question's candidates, as far as they pass its filter.
 
-    Nothing is read twice, even if a candidate is weighed a second time.
+    Nothing is read twice, even if a candidate is scored a second time.
     """
 
     def __init__(
         self,
         store: Store,
-        archives: ArchivePassages,
+        archives: SqlArchives,
+        archive_text: ArchiveText,
         question: Question,
-        options: ScoringOptions,
+        recall: RecallSettings,
     ) -> None:
         self._store = store
         self._archives = archives
+        self._archive_text = archive_text
         self._question = question
-        self.weighing = CandidateScoring(question.lean, options, question.now)
-        self._found: dict[str, ScoringInput] = {}
+        self.scoring = CandidateScoring(question.lean, recall, question.now)
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
         self._items: dict[str, Item] = {}
@@ -59,34 +80,31 @@ class CandidateLoader:
         # The replies that were found to take note of a statement, with the id of that turn.
         self.replies: dict[str, str] = {}
 
-    async def weigh(self, fused: Sequence[Fused]) -> list[ScoredCandidate]:
+    async def score(self, candidates: Sequence[Candidate]) -> list[ScoredCandidate]:
         """Return the candidates that pass the filter, with their final scores."""
-        await self._read_standings(
-            [candidate for candidate in fused if candidate.owner_id not in self._standings]
-        )
-        weighed: list[ScoredCandidate] = []
-        for candidate in fused:
-            standing = self._standings[candidate.owner_id]
-            if standing is not None:
-                score = self.weighing.score(standing, candidate.score)
-                weighed.append(ScoredCandidate(candidate, standing, score))
-        return weighed
+        if new := [one for one in candidates if one.owner_id not in self._standings]:
+            await self._read_standings(new)
+        return [
+            ScoredCandidate(one, standing, self.scoring.score(standing, one.score))
+            for one in candidates
+            if (standing := self._standings[one.owner_id]) is not None
+        ]
 
-    async def items(self, weighed: Sequence[ScoredCandidate]) -> dict[str, Item]:
+    async def items(self, scored: Sequence[ScoredCandidate]) -> dict[str, Item]:
         """Return the records, turns and passages by owner, without those deleted meanwhile."""
-        missing = [one.fused for one in weighed if one.fused.owner_id not in self._items]
-        where, now, scopes = self._question.where, self._question.now, self._question.scopes
-        if unread := [
-            candidate.owner_id for candidate in missing if self._is_weighed_only(candidate.owner_id)
-        ]:
+        missing = [one for one in scored if one.owner_id not in self._items]
+        unread: list[str] = []
+        for one in missing:
+            if archive := self._archived.get(one.owner_id):
+                self._items[archive.id] = await self._passage(archive, one.candidate)
+            elif one.standing.load is not None:
+                self._items[one.owner_id] = one.standing.load()
+            else:
+                unread.append(one.owner_id)
+        if unread:
+            where, now, scopes = self._question.where, self._question.now, self._question.scopes
             for record in await self._store.records(scopes, where, now=now, ids=unread):
                 self._items[record.id] = record
-        for candidate in missing:
-            found = self._found.get(candidate.owner_id)
-            if found is not None and found.item is not None:
-                self._items[candidate.owner_id] = found.item()
-            elif archive := self._archived.get(candidate.owner_id):
-                self._items[archive.id] = await self._archives.passage(archive, candidate)
         return self._items
 
     async def acknowledged(self, reply: Turn) -> Turn | None:
@@ -110,41 +128,45 @@ class CandidateLoader:
                 self.replies[reply.id] = said.id
         return self._said[reply.id]
 
-    def _is_weighed_only(self, owner_id: str) -> bool:
-        """Return whether only the scoring columns of a record were read so far."""
-        found = self._found.get(owner_id)
-        return found is not None and found.item is None
-
-    async def _read_standings(self, fused: Collection[Fused]) -> None:
-        where = self._question.where
-        records = _ids(fused, "record", wanted=where.wants_records)
-        turns = _ids(fused, "turn", wanted=where.wants_turns)
-        self._standings.update(dict.fromkeys(candidate.owner_id for candidate in fused))
+    async def _read_standings(self, candidates: Sequence[Candidate]) -> None:
+        question, where = self._question, self._question.where
+        ids: defaultdict[str, list[str]] = defaultdict(list)
+        for candidate in candidates:
+            ids[candidate.owner_kind].append(candidate.owner_id)
+            self._standings[candidate.owner_id] = None
+        records = ids["record"] if where.wants_records else []
+        turns = ids["turn"] if where.wants_turns else []
         if records or turns:
-            found = await self._store.weighable(
-                self._question.scopes,
+            self._standings |= await self._store.standings(
+                question.scopes,
                 where,
-                now=self._question.now,
+                now=question.now,
                 records=records,
                 turns=turns,
-                whole=max(self._question.limit, _MAX_WHOLE_RECORDS),
+                whole=max(question.limit, _MAX_WHOLE_RECORDS),
             )
-            self._found.update(found)
-            self._standings.update((owner, it.standing) for owner, it in found.items())
-        if archives := _ids(fused, ARCHIVE, wanted=where.wants_archives):
-            await self._read_archives(archives)
+        if ids[ARCHIVE] and where.wants_archives:
+            for archive in await self._archives.find(question.scopes, ids=ids[ARCHIVE]):
+                if where.accepts_archive(archive, question.now):
+                    self._archived[archive.id] = archive
+                    self._standings[archive.id] = Standing(observed_at=archive.created_at)
 
-    async def _read_archives(self, ids: Sequence[str]) -> None:
-        where, now = self._question.where, self._question.now
-        for archive in await self._archives.find(self._question.scopes, ids):
-            if where.accepts_archive(archive, now):
-                self._archived[archive.id] = archive
-                self._standings[archive.id] = Standing(observed_at=archive.created_at)
-
-
-def _ids(fused: Collection[Fused], kind: str, *, wanted: bool) -> list[str]:
-    return (
-        [candidate.owner_id for candidate in fused if candidate.owner_kind == kind]
-        if wanted
-        else []
-    )
+    async def _passage(self, archive: Archive, candidate: Candidate) -> ArchivePassage:
+        """Return the matching passage, or the summary if the text is damaged or has no match."""
+        span = candidate.span if candidate.is_passage else None
+        content = archive.summary
+        if span is not None:
+            try:
+                content = (await self._archive_text(archive))[slice(*span)]
+            except StorageError as problem:
+                _log.warning("%s is shown by its summary: %s", archive.id, problem)
+                span = None
+        return ArchivePassage(
+            id=archive.id,
+            tool=archive.tool,
+            query=archive.query,
+            session=archive.session,
+            content=content,
+            span=span,
+            created_at=archive.created_at,
+        )

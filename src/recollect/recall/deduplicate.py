@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from recollect.domain.hit import Boost, NearMiss
+from recollect.domain.hit import NearMiss
 from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
 from recollect.language.times.expressions import When, find_times
@@ -132,24 +132,22 @@ def accounts(
 
 
 def arranged(
-    weighed: Sequence[ScoredCandidate], repeats: Mapping[str, str], limit: int
+    scored: Sequence[ScoredCandidate], repeats: Mapping[str, str], limit: int
 ) -> tuple[list[ScoredCandidate], list[NearMiss]]:
     """Return the hits to show, duplicates last, and those left out with the reason.
 
     A hit takes the place of its best duplicate. A duplicate that is shown scores no more than the
     last distinct hit, so that the order holds.
     """
-    weighed = _in_best_place(weighed, repeats)
-    shown = [hit for hit in weighed if hit.fused.owner_id not in repeats]
+    scored = _in_best_place(scored, repeats)
+    shown = [hit for hit in scored if hit.owner_id not in repeats]
     left_out = [_left_out(hit, "beyond the limit") for hit in shown[limit:]]
     del shown[limit:]
     last = shown[-1].score
-    for hit in weighed:
-        same = repeats.get(hit.fused.owner_id)
+    for hit in scored:
+        same = repeats.get(hit.owner_id)
         if same is not None and len(shown) < limit:
-            score = min(hit.score, last)
-            boost = Boost(reason=f"says the same as {same}", factor=score / hit.score)
-            shown.append(hit._replace(score=score, boosts=(*hit.boosts, boost)))
+            shown.append(hit.moved(min(hit.score, last), f"says the same as {same}"))
         elif same is not None:
             left_out.append(_left_out(hit, f"says the same as {same}"))
     left_out.sort(key=lambda miss: -miss.score)
@@ -157,28 +155,25 @@ def arranged(
 
 
 def _in_best_place(
-    weighed: Sequence[ScoredCandidate], repeats: Mapping[str, str]
+    scored: Sequence[ScoredCandidate], repeats: Mapping[str, str]
 ) -> list[ScoredCandidate]:
     """Sort best first, with each hit in the place of its best duplicate."""
     best: dict[str, float] = {}
-    for hit in weighed:
-        shown = repeats.get(hit.fused.owner_id)
+    for hit in scored:
+        shown = repeats.get(hit.owner_id)
         if shown is not None:
             best[shown] = max(best.get(shown, 0.0), hit.score)
     lifted = [
-        hit._replace(
-            score=score,
-            boosts=(*hit.boosts, Boost(reason="told by another hit", factor=score / hit.score)),
-        )
-        if (score := best.get(hit.fused.owner_id, 0.0)) > hit.score
+        hit.moved(score, "told by another hit")
+        if (score := best.get(hit.owner_id, 0.0)) > hit.score
         else hit
-        for hit in weighed
+        for hit in scored
     ]
     return sorted(lifted, key=lambda hit: -hit.score)
 
 
 def _left_out(hit: ScoredCandidate, reason: str) -> NearMiss:
-    return NearMiss(id=hit.fused.owner_id, score=hit.score, reason=reason)
+    return NearMiss(id=hit.owner_id, score=hit.score, reason=reason)
 
 
 def _prepare(item: Record | Turn) -> _Comparable:

@@ -28,9 +28,9 @@ SECTIONS: Final = (
 
 def _role_words() -> str:
     """Return a pattern for what speakers are called, in every language that the list has."""
-    words = (it for line in tomllib.loads(read_data("roles.toml")).values() for it in line.split())
-    folded = {fold(it.replace("_", " ")) for it in words}
-    return "|".join(map(re.escape, sorted(folded, key=lambda it: (-len(it), it))))
+    lines = tomllib.loads(read_data("roles.toml")).values()
+    folded = {fold(word.replace("_", " ")) for line in lines for word in line.split()}
+    return "|".join(map(re.escape, sorted(folded, key=lambda word: (-len(word), word))))
 
 
 # Every item is a single line; this marks the original line breaks.

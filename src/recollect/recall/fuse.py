@@ -11,27 +11,23 @@ before, and `min_score` keeps its meaning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from recollect.domain.embedding import MemoryCalibration
-from recollect.domain.hit import Boost, Explanation, PathScore
+from recollect.domain.sections import RecallSettings
 from recollect.domain.times import to_micros
-from recollect.domain.unit import TURN, UNIT_OWNERS, Trait, UnitOwner
+from recollect.domain.unit import TURN, UNIT_OWNERS, Trait
 from recollect.language.units import script_of, signed
 from recollect.ports.units import Ids, Scores
-from recollect.recall.candidates import Candidates, gather, listed
-from recollect.recall.confidence import confidence, own_confidence
-from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
-from recollect.recall.paths import Found, PathName
+from recollect.recall.candidates import Candidates, gather
+from recollect.recall.neighbourhood import from_neighbours
+from recollect.recall.paths import Found, PathName, closeness, listed
 from recollect.recall.question import Question
-from recollect.recall.time_span import closeness
-
-Fusion = Literal["scores", "rrf"]
 
 _STEEPNESS: Final = 1.3
 _TURN: Final = UNIT_OWNERS.index(TURN)
@@ -46,196 +42,66 @@ _FEW_TERMS: Final = 3
 _DAY_MICROS: Final = 86_400_000_000
 # Anything older gets no bonus for freshness.
 _FRESH_DAYS: Final = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """The weights of each kind of evidence; all are settings, with measured defaults."""
-
-    keyword: float = 1.0
-    vector: float = 0.7
-    recent: float = 0.0
-    # The weight of sharing names with the best hits.
-    entity: float = 0.1
-    # The factor for candidates from the time that the question names,
-    time: float = 0.3
-    # and their score when the question is about nothing but a time.
-    only_time: float = 0.4
-    surroundings: NeighbourhoodOptions = field(default_factory=NeighbourhoodOptions)
-    # The bonus of a turn whose speaker the question names,
-    speaker: float = 0.4
-    # the penalty of a turn by the assistant, since it repeats what it was told (a bonus when the
-    # question asks for what it said),
-    assistant: float = 0.25
-    # the penalty of a turn that says next to nothing,
-    terse: float = 0.25
-    # and the penalty of a question, a request or a tool output.
-    chatter: float = 0.4
-    # Whether scores or ranks are added.
-    fusion: Fusion = "scores"
-    # The penalty of a turn that a record has superseded.
-    outdated: float = 0.5
-    # The bonus of a text with a time or a number when the question asks for one.
-    answering: float = 0.1
-    confidence: MemoryCalibration = field(default_factory=MemoryCalibration)
-
-
-class Fused(NamedTuple):
-    """An owner that some path found, with its score."""
-
-    candidates: Candidates
-    owner_kind: UnitOwner
-    owner_id: str
-    # The record that supersedes this turn, if there is one.
-    replaced_by: str | None
-    # The confidence that anything found is relevant to the question.
-    confidence: float
-    at: int
-    score: float
-    surroundings: float
-    factor: float
-    closeness: float
-
-    @property
-    def unit(self) -> int:
-        """Return the unit that represents the owner."""
-        return int(self.candidates.column("unit")[self.at])
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return (
-            int(self.candidates.column("start")[self.at]),
-            int(self.candidates.column("end")[self.at]),
-        )
-
-    @property
-    def is_found(self) -> bool:
-        """Return whether the owner itself was found, not only something that it follows."""
-        return self.candidates.column("owner")[self.at] == self.owner_id
-
-    @property
-    def is_passage(self) -> bool:
-        """Return whether a passage represents the owner, not the whole text."""
-        return bool(self.candidates.column("ordinal")[self.at])
-
-    def explanation(
-        self,
-        paths: tuple[PathScore, ...],
-        matched_terms: tuple[str, ...],
-        boosts: tuple[Boost, ...],
-    ) -> Explanation:
-        """Explain the score; called only for hits that are returned."""
-        return Explanation(
-            paths=paths,
-            matched_terms=matched_terms,
-            surroundings=self.surroundings,
-            factor=self.factor,
-            closeness=self.closeness,
-            sureness=self.confidence,
-            relevance=self.score,
-            boosts=boosts,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """All owners that any path found, best first, stored as columns: few rows are ever read."""
-
-    candidates: Candidates
-    # Their places among the candidates, and their scores.
-    places: Ids
-    scores: Scores
-    # The parts of the scores, in the order of the candidates.
-    surroundings: Scores
-    factors: Scores
-    closeness: Scores
-    # The confidence that any of them is relevant to the question.
-    confidence: float
-    # The superseded turns, with the records that supersede them.
-    replaced: Mapping[str, str]
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __iter__(self) -> Iterator[Fused]:
-        return iter(self.between(0, len(self)))
-
-    def with_confidence(self, confidence: float) -> Ranked:
-        """Return the same ranking with another confidence."""
-        factor = confidence / self.confidence
-        return replace(self, scores=self.scores * factor, confidence=confidence)
-
-    def turns(self, most: int) -> list[str]:
-        """Return the ids of the turns among the best `most` owners."""
-        places = self.places[:most]
-        rows = self.candidates.rows
-        return listed(rows["owner"][places[rows["kind"][places] == _TURN]])
-
-    def between(self, start: int, end: int) -> list[Fused]:
-        """Return the owners from one rank (counted from 0) up to another."""
-        places = self.places[start:end]
-        rows = self.candidates.rows
-        kinds: list[int] = rows["kind"][places].tolist()
-        owners = listed(rows["owner"][places])
-        successors = map(self.replaced.get, owners)
-        columns = (
-            *(places, self.scores[start:end]),
-            *(self.surroundings[places], self.factors[places], self.closeness[places]),
-        )
-        return [
-            Fused(self.candidates, UNIT_OWNERS[kind], owner, successor, self.confidence, *values)
-            for kind, owner, successor, values in zip(
-                kinds, owners, successors, zip(*map(listed, columns), strict=True), strict=True
-            )
-        ]
+# The score of what is from the time that a question about nothing else names.
+_ONLY_TIME_SCORE: Final = 0.4
+# The discount of a question, a request or a tool output.
+_CHATTER_DISCOUNT: Final = 0.4
 
 
 def fuse(
     question: Question,
     found: Sequence[Found],
-    weights: Weights,
-    replaced: Mapping[str, str] = MappingProxyType({}),
-) -> Ranked:
+    recall: RecallSettings,
+    model: MemoryCalibration,
+    superseded: Mapping[str, str] = MappingProxyType({}),
+) -> Candidates:
     """Combine the paths into one ranking, best first; among equals, the oldest first.
 
-    `replaced` maps superseded turns to the records that supersede them.
+    `superseded` maps superseded turns to the records that supersede them.
     """
     candidates = gather(found)
     if not len(candidates):
-        nothing = np.empty(0)
-        return Ranked(
-            candidates, candidates.owners, nothing, nothing, nothing, nothing, 1.0, replaced
-        )
-    words = weights.keyword * _shared_words(question, candidates, found, weights.confidence)
-    evidence = words + _other_evidence(candidates, found, weights, question)
-    around = from_neighbours(candidates, evidence, words, weights.surroundings)
-    factors = _factors(question, candidates, weights) * _freshness(question, candidates)
+        return candidates
+    words = recall.keyword_weight * _shared_words(question, candidates, found, model)
+    evidence = words + _other_evidence(candidates, found, recall, model, question)
+    around = from_neighbours(candidates, evidence, words, recall)
+    factors = _factors(question, candidates, recall) * _freshness(question, candidates)
     total = (evidence + around) * factors
     near = np.zeros(len(candidates))
     for timed in (answer for answer in found if answer.spans):
         near = closeness(candidates.column("observed_at"), timed.spans)
         # The more of the question is about a time, the more a matching time is an answer.
-        total = total * (1 + weights.time * near) + timed.trust * weights.only_time * near
-    before, after = _successions(candidates, replaced)
+        total = total * (1 + recall.time_boost * near) + timed.trust * _ONLY_TIME_SCORE * near
+    before, after = _successions(candidates, superseded)
     holding = np.ones(len(candidates))
-    holding[before] = 1 - weights.outdated
-    recent = _recency_share(question, weights)
-    sure = confidence(candidates, found, recent, weights.confidence, only_asks=question.only_asks)
+    holding[before] = 1 - recall.outdated_discount
+    recent = _recency_share(question, recall)
+    overall = confidence(candidates, found, recent, model, only_asks=question.only_asks)
     # A candidate from the time asked for needs no words of the question.
-    own = np.maximum(own_confidence(candidates, found, recent, weights.confidence), near)
+    own = np.maximum(own_confidence(candidates, found, recent, model), near)
     own = _hand_on(own, before, after)
-    scores = sure * own * calibrated(_hand_on(total, before, after) * holding)
+    scores = overall * own * calibrated(_hand_on(total, before, after) * holding)
     scores = _below_statements(scores, candidates)
-    if weights.fusion == "rrf":
-        ranked = _rank_scores(question, candidates, found, weights)
-        ranked *= factors * (1 + weights.time * near)
+    if recall.fusion == "rrf":
+        ranked = _rank_scores(question, candidates, found, recall, model)
+        ranked *= factors * (1 + recall.time_boost * near)
         ranked = _hand_on(ranked, before, after)
         order = np.lexsort((candidates.owners, -scores, -ranked * holding, scores == 0))
         scores = np.sort(scores)[::-1]
     else:
         order = np.lexsort((candidates.owners, -scores))
         scores = scores[order]
-    return Ranked(candidates, order, scores, around, factors * holding, near, sure, replaced)
+    return Candidates(
+        candidates.owners[order],
+        candidates.rows.take(order),
+        candidates.found,
+        scores,
+        around[order],
+        (factors * holding)[order],
+        near[order],
+        overall,
+        superseded,
+    )
 
 
 def _shared_words(
@@ -247,7 +113,7 @@ def _shared_words(
     translation follows from its similarity; otherwise any text in the question's language that
     shares a word would rank above the answer.
     """
-    words = candidates.scores("keyword")
+    words = candidates.by_path("keyword")
     trust = sum(answer.trust for answer in found if answer.path == "vector")
     if not model.translation * trust:
         return words
@@ -255,18 +121,18 @@ def _shared_words(
     is_foreign = written_in != (script_of(question.text) & Trait.NOT_CHINESE)
     if not is_foreign.any():
         return words
-    estimated = model.translation * trust * candidates.scores("vector")
+    estimated = model.translation * trust * candidates.by_path("vector")
     return np.where(is_foreign, np.maximum(words, estimated), words)
 
 
-def _successions(candidates: Candidates, replaced: Mapping[str, str]) -> tuple[Ids, Ids]:
+def _successions(candidates: Candidates, superseded: Mapping[str, str]) -> tuple[Ids, Ids]:
     """Return the places of superseded turns among the candidates, and of their successors."""
-    if not replaced:
+    if not superseded:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     places = {owner: place for place, owner in enumerate(listed(candidates.column("owner")))}
     pairs = [
         (places[turn], places[record])
-        for turn, record in replaced.items()
+        for turn, record in superseded.items()
         if turn in places and record in places
     ]
     before, after = np.array(pairs, np.intp).reshape(-1, 2).T
@@ -301,63 +167,75 @@ def calibrated(evidence: Scores) -> Scores:
 
 
 def _other_evidence(
-    candidates: Candidates, found: Sequence[Found], weights: Weights, question: Question
+    candidates: Candidates,
+    found: Sequence[Found],
+    recall: RecallSettings,
+    model: MemoryCalibration,
+    question: Question,
 ) -> Scores:
     """Return the evidence of all paths but the keyword path."""
     trust = {answer.path: answer.trust for answer in found}
-    vector = candidates.opinions.get("vector")
+    vector = candidates.found.get("vector")
     # If there are more units, those not returned are at most as near as the last one returned.
     horizon = 0.0 if vector is None else vector.horizon
-    nearness = candidates.scores("vector", otherwise=horizon)
-    evidence = weights.vector * trust.get("vector", 0.0) * nearness
-    if "entity" in candidates.opinions:
-        evidence = evidence + weights.entity * candidates.scores("entity")
-    recent = max(weights.recent, question.lean.recent * _recency_share(question, weights))
+    nearness = candidates.by_path("vector", otherwise=horizon)
+    evidence = _vector_weight(recall, model) * trust.get("vector", 0.0) * nearness
+    if "entity" in candidates.found:
+        evidence = evidence + recall.entity_weight * candidates.by_path("entity")
+    recent = max(recall.recent_weight, question.lean.recent * _recency_share(question, recall))
     if recent:
-        evidence = evidence + recent * candidates.scores("recent")
+        evidence = evidence + recent * candidates.by_path("recent")
     return evidence
 
 
-def _recency_share(question: Question, weights: Weights) -> float:
+def _vector_weight(recall: RecallSettings, model: MemoryCalibration) -> float:
+    return model.vector_weight if recall.vector_weight is None else recall.vector_weight
+
+
+def _recency_share(question: Question, recall: RecallSettings) -> float:
     """Return how much a message is about the most recent events, from 0 to 1.
 
     The more a message says itself, the less it needs recent events to be understood.
     """
-    if not weights.recent and not question.lean.recent:
+    if not recall.recent_weight and not question.lean.recent:
         return 0.0
     return min(1.0, _FEW_TERMS / max(len(question.terms), 1))
 
 
 def _rank_scores(
-    question: Question, candidates: Candidates, found: Sequence[Found], weights: Weights
+    question: Question,
+    candidates: Candidates,
+    found: Sequence[Found],
+    recall: RecallSettings,
+    model: MemoryCalibration,
 ) -> Scores:
     trust = {answer.path: answer.trust for answer in found}
     counting: dict[PathName, float] = {
-        "keyword": weights.keyword,
-        "vector": weights.vector * trust.get("vector", 0.0),
-        "entity": weights.entity,
-        "recent": max(weights.recent, question.lean.recent),
+        "keyword": recall.keyword_weight,
+        "vector": _vector_weight(recall, model) * trust.get("vector", 0.0),
+        "entity": recall.entity_weight,
+        "recent": max(recall.recent_weight, question.lean.recent),
     }
     return reciprocal_ranks(candidates, counting)
 
 
-def _factors(question: Question, candidates: Candidates, weights: Weights) -> Scores:
+def _factors(question: Question, candidates: Candidates, recall: RecallSettings) -> Scores:
     """Return the factor of each candidate for its speaker, its length and what it contains."""
     factors = np.ones(len(candidates))
-    answers = 1 + weights.answering * _answer_shares(question, candidates)
+    answers = 1 + recall.answer_kind_boost * _answer_shares(question, candidates)
     is_turn = candidates.column("kind") == _TURN
     if not is_turn.any():
         return factors * answers
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
-    factors += weights.speaker * np.isin(candidates.column("speaker"), named)
+    factors += recall.speaker_boost * np.isin(candidates.column("speaker"), named)
     by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
     sign = 1 if question.is_about_answers else -1
-    factors += sign * weights.assistant * by_assistant
+    factors += sign * recall.assistant_discount * by_assistant
     fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN_TERMS)
-    terseness = weights.terse * (1 - np.minimum(fullness, 1.0))
+    terseness = recall.terse_discount * (1 - np.minimum(fullness, 1.0))
     # Questions, requests and tool outputs seldom contain the answer.
     is_chatter = (candidates.column("traits") & _CHATTER) > 0
-    factors *= 1 - weights.chatter * is_chatter
+    factors *= 1 - _CHATTER_DISCOUNT * is_chatter
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 
 
@@ -395,9 +273,80 @@ def reciprocal_ranks(candidates: Candidates, weights: Mapping[PathName, float]) 
     """Return the sum of weight / (60 + rank) over the paths; equal scores share a rank."""
     total = np.zeros(len(candidates))
     for path, weight in weights.items():
-        opinion = candidates.opinions.get(path)
-        if opinion is not None and weight:
-            falling = -opinion.scores
+        found = candidates.found.get(path)
+        if found is not None and weight:
+            falling = -found.by_owner.scores
             ranks = 1 + np.sort(falling).searchsorted(falling)
-            total[candidates.owners.searchsorted(opinion.owners)] += weight / (_RANK_OFFSET + ranks)
+            total[candidates.owners.searchsorted(found.owners)] += weight / (_RANK_OFFSET + ranks)
     return total
+
+
+# --- How confident it is that memory holds anything relevant to a question ------------------------
+#
+# The evidence for a candidate also adds up where nothing fits: a question about black holes meets a
+# "hole" and somebody who talks all day. The best keyword and vector scores tell the two cases apart
+# (measured, see docs/decisions/0017-sureness.md). The confidence is the same for all candidates of
+# a question, so it changes no order.
+
+# Above 0, so that a recall with a low `min_score` still returns everything.
+_MIN_CONFIDENCE: Final = 0.1
+_MIN_OWN_CONFIDENCE: Final = 0.5
+
+
+def confidence(
+    candidates: Candidates,
+    found: Sequence[Found],
+    recent: float,
+    model: MemoryCalibration,
+    *,
+    only_asks: bool,
+) -> float:
+    """Return the confidence, from almost 0 to 1.
+
+    `recent` is how much a message is about the most recent events; `model` calibrates the vector
+    scores. `only_asks` is whether the message is a single question: an answer must be about all of
+    it, while a task is served by anything that bears on a part of it.
+    """
+    if not _has_vectors(candidates, found):
+        return 1.0
+    words, nearness = _best(candidates, "keyword"), _best(candidates, "vector")
+    fit = math.hypot(words, model.nearness * nearness)
+    doubtful, certain = (
+        (model.question_doubtful, model.question_sure)
+        if only_asks
+        else (model.doubtful, model.sure)
+    )
+    fitting = (fit - doubtful) / (certain - doubtful)
+    # A question about a time is answered by whatever happened then.
+    timed = max((answer.trust for answer in found if answer.spans), default=0.0)
+    return min(1.0, max(_MIN_CONFIDENCE, fitting, timed, recent))
+
+
+def own_confidence(
+    candidates: Candidates,
+    found: Sequence[Found],
+    recent: float,
+    model: MemoryCalibration,
+) -> Scores | float:
+    """Return for each candidate the confidence that its own text is relevant.
+
+    The surroundings of a text decide which candidate is best, never whether one fits at all.
+    """
+    if not _has_vectors(candidates, found):
+        return 1.0
+    horizon = candidates.found["vector"].horizon
+    nearness = model.nearness * candidates.by_path("vector", otherwise=horizon)
+    fit = np.hypot(candidates.by_path("keyword"), nearness)
+    own = (fit - model.foreign) / (model.fitting - model.foreign)
+    return np.clip(own, max(_MIN_OWN_CONFIDENCE, recent), 1.0)
+
+
+def _has_vectors(candidates: Candidates, found: Sequence[Found]) -> bool:
+    """Return whether the vector path answered; keywords alone cannot find synonyms."""
+    vector = next((answer for answer in found if answer.path == "vector"), None)
+    return vector is not None and vector.trust > 0 and "vector" in candidates.found
+
+
+def _best(candidates: Candidates, path: PathName) -> float:
+    found = candidates.found.get(path)
+    return 0.0 if found is None else float(found.by_owner.scores.max())

@@ -9,7 +9,6 @@ from typing import Any, Final, cast
 
 from recollect.domain.context import (
     BETWEEN_BLOCKS,
-    ContextOptions,
     Form,
     LeftOut,
     MemoryContext,
@@ -20,6 +19,7 @@ from recollect.domain.context import (
 from recollect.domain.document import Passage
 from recollect.domain.hit import Hit
 from recollect.domain.profile import Profile
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.language.analysis import terms
 from recollect.language.characters import fold
@@ -47,7 +47,7 @@ _NO_PROFILE: Final = Profile()
 
 def build_context(
     hits: Sequence[Hit],
-    options: ContextOptions,
+    recall: RecallSettings,
     counter: TokenCounter,
     *,
     now: datetime,
@@ -71,7 +71,7 @@ def build_context(
 
     def render(items: Sequence[Item]) -> str:
         shown = [item for item in items if item.id not in in_profile]
-        recalled = _render(shown, options.form, language) if shown else ""
+        recalled = _render(shown, recall.context_form, language) if shown else ""
         return BETWEEN_BLOCKS.join(filter(None, (profile.text, recalled)))
 
     repeats = _Repeats(window_texts, already)
@@ -80,7 +80,7 @@ def build_context(
     left_out: list[LeftOut] = []
     text = profile.text
     made = [
-        (hit, as_item(hit, options.form, now, language, is_disputed=hit.id in disputed))
+        (hit, as_item(hit, recall.context_form, now, language, is_disputed=hit.id in disputed))
         for hit in hits
     ]
     for _, item in sorted(made, key=lambda pair: (_urgency(pair[0]), _default_order(pair[1]))):
@@ -88,14 +88,14 @@ def build_context(
         if reason is None:
             # The tokens of the parts do not add up to those of the whole, so the whole is counted.
             tried = render([*chosen, item])
-            if counter.count(tried) <= options.max_tokens:
+            if counter.count(tried) <= recall.max_context_tokens:
                 chosen.append(item)
                 text = tried
                 continue
             reason = Reason.BUDGET
         left_out.append(LeftOut(id=item.id, reason=reason))
     # Documents have a budget of their own, which their search has already applied.
-    for item in (passage_item(passage, options.form) for passage in documents):
+    for item in (passage_item(passage, recall.context_form) for passage in documents):
         if (reason := repeats.reason_against(item)) is None:
             chosen.append(item)
         else:

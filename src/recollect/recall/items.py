@@ -68,7 +68,7 @@ def as_item(
             section, at, notes = _EPISODES, hit.item.created_at, hit.item.id
             label, title = ARCHIVE, hit.item.tool
     if hit.replaced_by is not None:
-        notes = f"{notes}, {words.replaced}"
+        notes = f"{notes}, {words.superseded}"
     elif hit.followed_by is not None:
         notes = f"{notes}, {words.earlier}"
     if is_disputed:

@@ -7,12 +7,12 @@ likely in a session or on a day in which much fits. Measured in docs/decisions/0
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.sections import RecallSettings
 from recollect.domain.unit import TURN, UNIT_OWNERS, Trait
 from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates
@@ -25,18 +25,8 @@ _SELF_CONTAINED_CHARS: Final = 600
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeighbourhoodOptions:
-    """The weights of a candidate's surroundings; all are settings."""
-
-    neighbour: float = 0.2
-    session: float = 0.6
-    day: float = 0.3
-    answer: float = 0.4
-
-
 def from_neighbours(
-    candidates: Candidates, evidence: Scores, words: Scores, options: NeighbourhoodOptions
+    candidates: Candidates, evidence: Scores, words: Scores, recall: RecallSettings
 ) -> Scores:
     """Return the evidence that each candidate gains from its surroundings."""
     order = np.lexsort((candidates.column("place"), candidates.column("cluster")))
@@ -44,18 +34,18 @@ def from_neighbours(
     brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED_CHARS, 0.0)
     said = evidence[order] * brevity
     is_turn = rows["kind"] == _TURN
-    weight = np.where(is_turn, options.session, options.day)
+    weight = np.where(is_turn, recall.session_weight, recall.day_weight)
     added = weight * _company(rows["cluster"], said, evidence[order])
     if len(order) > 1 and is_turn.any():
         for step in (1, 2)[: len(order) - 1]:
-            near = _are_near(rows, is_turn, step) * (options.neighbour / step)
+            near = _are_near(rows, is_turn, step) * (recall.neighbour_weight / step)
             added[step:] += near * said[:-step]
             added[:-step] += near * said[step:]
         asked = words[order] * brevity * (rows["traits"] & Trait.ASKS > 0)
         # An assistant answers any question, so its answers are no evidence.
         answers = is_turn & (rows["traits"] & Trait.BY_ASSISTANT == 0)
         follows = _are_near(rows, is_turn, 1) & answers[1:]
-        added[1:] += options.answer * asked[:-1] * follows
+        added[1:] += recall.answer_weight * asked[:-1] * follows
     back = np.empty(len(order))
     back[order] = added
     return back

@@ -18,7 +18,7 @@ class NoteWords:
     inferred: str
     shared: str
     turn: str
-    replaced: str
+    superseded: str
     earlier: str
     disputed: str
     confidence: str
@@ -34,7 +34,7 @@ WORDS: Final[Mapping[Tongue, NoteWords]] = {
         inferred="推断",
         shared="由 {} 共享",
         turn="对话原文",
-        replaced="后来有变",
+        superseded="后来有变",
         earlier="较早的说法",
         disputed="有争议，另有记录与此矛盾",
         confidence="置信度: {:.0%}",
@@ -55,7 +55,7 @@ WORDS: Final[Mapping[Tongue, NoteWords]] = {
         inferred="inferred",
         shared="shared by {}",
         turn="turn",
-        replaced="since changed",
+        superseded="since changed",
         earlier="earlier",
         disputed="disputed, another record says otherwise",
         confidence="confidence: {:.0%}",

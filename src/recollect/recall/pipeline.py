@@ -4,63 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
+from time import perf_counter
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from recollect.domain.fields import checked_share, checked_text
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
-from recollect.domain.page import checked_limit
-from recollect.domain.record import Record
+from recollect.domain.meter import Meter
+from recollect.domain.record import SESSION_EPISODE, Kind, Record
 from recollect.domain.relation import Link
-from recollect.domain.scope import Scope
-from recollect.domain.times import aware
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
-from recollect.errors import InvalidInput, RecollectError
+from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
+from recollect.language.times.expressions import When
 from recollect.ports.facets import UNDECIDED, FacetGuess
-from recollect.ports.runtime import IN_TIME, Clock, seconds_left
+from recollect.ports.runtime import IN_TIME, seconds_left
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
-from recollect.recall.answering import Answering, Answers
-from recollect.recall.archived import ArchivePassages
-from recollect.recall.candidate_loader import CandidateLoader, ScoredCandidate
+from recollect.recall.answering import Answering, Answers, FacetCandidates
+from recollect.recall.candidate_loader import ArchiveText, CandidateLoader, ScoredCandidate
+from recollect.recall.candidates import gather
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
-from recollect.recall.entity_path import EntityPath
-from recollect.recall.facet_candidates import FacetCandidates
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.fuse import Fused, Ranked, Weights, fuse
-from recollect.recall.intent import Intent, Judged
-from recollect.recall.intent_model import IntentModel
+from recollect.recall.fuse import fuse
 from recollect.recall.listing import with_links
-from recollect.recall.paths import Found, Path
+from recollect.recall.paths import Found, Path, search_entities
 from recollect.recall.question import Question
-from recollect.recall.scan import Scan
-from recollect.recall.scoring import ScoringOptions
-from recollect.recall.session_summaries import SessionSummaries, behind_sources, sums_up
+from recollect.recall.scoring import largest_factor
 from recollect.recall.superseded import (
     Succession,
-    SupersededPath,
     below_successors,
     counted,
     followers,
     newest_first,
     outlived,
     repeated,
+    search_successors,
 )
 
-MAX_QUERY: Final = 20_000
-MAX_LIMIT: Final = 1_000
-# A longer question is analysed in a thread: it takes more than a few milliseconds.
-_MAX_INLINE_CHARS: Final = 2_000
-_MAX_ANALYSIS_SECONDS: Final = 10.0
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
+
 _MAX_NEAR_MISSES: Final = 5
 # The number of best hits whose names the entity path follows.
 _SEED_HITS: Final = 3
@@ -69,507 +61,418 @@ _MAX_REACH_FACTOR: Final = 4
 # At least this many times the limit is scored, because near misses are reported too.
 _MIN_SCORED_FACTOR: Final = 2
 _MIN_COMPARED_HITS: Final = 2
-_NO_ANSWERS: Final = Answers()
-# It has everything that is read in a question, in both languages.
-_ANY_QUESTION: Final = "Where did I say yesterday that I live? 我昨天说我住在哪里？"
 # A record may lack this part of the question's terms that its turn has.
 _MAX_LOST_RATIO: Final = 0.25
 # From this limit on, the last place may be taken by the summary of a session.
 _MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
 _MAX_REPLIES: Final = 24
+_NONE_SUPERSEDED: Final[Mapping[str, str]] = MappingProxyType({})
+
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallOptions:
-    """The defaults of a recall."""
+class RecallServices:
+    """What every recall in a store uses."""
 
-    limit: int
-    min_score: float
-    candidates: int
-    weights: Weights
-    rerank: ScoringOptions
-    # Hits that score less than this share of the best one are left out; 0 keeps them.
-    gap: float
-    # Seconds after which a path that has not answered is left out.
-    patience: float
-    # The share of words that a duplicate has in common with a better hit; 0 and 1 turn it off.
-    duplicates: float = 0.0
-    intent: Intent | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    """The hits to show, the near misses, and whether the filter left too few."""
-
-    kept: list[ScoredCandidate]
-    near_misses: tuple[NearMiss, ...]
-    needs_more: bool
+    store: Store
+    units: UnitIndex
+    archives: SqlArchives
+    archive_text: ArchiveText
+    paths: Sequence[Path]
+    settings: RecallSettings
+    model: MemoryCalibration
+    meter: Meter
+    fresh_links: FreshLinks
+    facets: FacetCandidates
+    # The models that read hits, if there are any.
+    answering: Answering | None
 
 
-class Recaller:
-    """The recall of records and turns in some scopes, and of archives if asked."""
+class Recall:
+    """One recall: every step works on what the steps before it have found."""
 
-    def __init__(
-        self,
-        store: Store,
-        units: UnitIndex,
-        paths: Sequence[Path],
-        linked: EntityPath,
-        scan: Scan,
-        archives: ArchivePassages,
-        clock: Clock,
-        options: RecallOptions,
-        fresh_links: FreshLinks | None = None,
-        answering: Answering | None = None,
-        by_facet: FacetCandidates | None = None,
-        intents: IntentModel | None = None,
-    ) -> None:
-        self._store = store
-        self._units = units
-        self._paths = paths
-        self._entity_path = linked
-        self._superseded_path = SupersededPath(units)
-        self._summaries = SessionSummaries(store)
-        self._scan = scan
-        self._archives = archives
-        self._clock = clock
-        self._options = options
-        self._fresh_links = fresh_links
-        self._answering = answering
-        self._by_facet = by_facet
-        self._intents = intents
-        self._sameness = (
-            DuplicateDetector(options.duplicates) if 0 < options.duplicates < 1 else None
+    def __init__(self, services: RecallServices, question: Question) -> None:
+        self._services = services
+        self._settings = services.settings
+        self._store = services.store
+        self._question = question
+        self._loader = CandidateLoader(
+            services.store,
+            services.archives,
+            services.archive_text,
+            question,
+            services.settings,
         )
+        self._found: Sequence[Found] = ()
+        self._ranked = gather(())
+        self._answers = Answers()
+        # The hits to show, those that were left out, and whether the filter left too few.
+        self._kept: list[ScoredCandidate] = []
+        self._near_misses: tuple[NearMiss, ...] = ()
+        self._needs_more = False
 
-    async def recall(
-        self,
-        text: str,
-        scopes: tuple[Scope, ...],
-        where: Filter,
-        *,
-        limit: int | None = None,
-        min_score: float | None = None,
-        asked_at: datetime | None = None,
-    ) -> Recalled:
-        """Return the best hits that score at least `min_score`; there may be none."""
-        options = self._options
-        checked_text(text, "query", MAX_QUERY)
-        question = Question(
-            text=text,
-            scopes=scopes,
-            where=where,
-            limit=checked_limit(options.limit if limit is None else limit, MAX_LIMIT),
-            min_score=options.min_score if min_score is None else checked_share(min_score),
-            now=self._clock.now(),
-            asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
-            forced=await self._intent(text),
-        )
-        if len(text) > _MAX_INLINE_CHARS:
-            await _analyse(question)
-        if question.where.is_indexed:
-            return await self._search(question)
-        return Recalled(hits=tuple(await self._scan.search(question)))
-
-    async def load(self, scopes: tuple[Scope, ...]) -> None:
-        """Load the models and the index of some scopes, so that the first question finds them."""
-        asked = Question(
-            text=_ANY_QUESTION,
-            scopes=scopes,
-            where=Filter(),
-            limit=1,
-            min_score=0,
-            now=self._clock.now(),
-        )
-        # In a thread, because callers would wait for the patterns that are compiled.
-        await asyncio.to_thread(lambda: (asked.terms, asked.lean, asked.may_ask, asked.wanted))
-        if self._answering is not None:
-            await self._answering.load()
-        await self.recall(_ANY_QUESTION, scopes, Filter(), limit=1)
-
-    async def close(self) -> None:
-        if self._intents is not None:
-            await self._intents.close()
-
-    async def _intent(self, text: str) -> Judged | None:
-        """Return the intent that is set or that a model tells; None = as rules judge."""
-        if self._options.intent is not None:
-            return Judged(intent=self._options.intent, reason="set")
-        return None if self._intents is None else await self._intents.judge(text)
-
-    async def _search(self, question: Question) -> Recalled:
+    async def run(self) -> Recalled:
         """Search the index; search inside the filter only when it removes too much."""
-        wanted = max(self._options.candidates, 2 * question.limit)
-        weigher = CandidateLoader(self._store, self._archives, question, self._options.rerank)
-        found = await self._ask(question, wanted, within=None)
-        fused, answer = await self._fuse_and_answer(question, found, weigher)
-        linked = await self._follow_names(question, await self._seeds(answer, weigher), wanted)
-        if linked is not None:
-            found.append(linked)
-            fused, answer = await self._fuse_and_answer(question, found, weigher)
-        changed = await self._find_successors(question, fused)
-        if changed.by_turn:
-            found.append(changed.found)
-            outlived = await self._superseded_turns(question, changed, answer, weigher)
-            fused, answer = await self._fuse_and_answer(question, found, weigher, outlived)
-        if answer.needs_more and any(answered.is_cut_off for answered in found):
-            found = await self._ask(question, wanted, within=question.where)
-            found.append(changed.found)
-            fused, answer = await self._fuse_and_answer(question, found, weigher, fused.replaced)
-        degraded = [note for answered in found for note in answered.degraded]
-        answers = await self._read(question, fused, weigher)
-        degraded += answers.degraded
+        question = self._question
+        wanted = max(self._settings.candidates, 2 * question.limit)
+        await self._rank(await self._search_paths(wanted, within=None))
+        if (linked := await self._follow_names(wanted)) is not None:
+            await self._rank([*self._found, linked])
+        succession = await self._find_successors()
+        superseded = _NONE_SUPERSEDED
+        if succession.by_turn:
+            superseded = await self._superseded_turns(succession)
+            await self._rank([*self._found, succession.found], superseded)
+        if self._needs_more and any(found.is_cut_off for found in self._found):
+            found = await self._search_paths(wanted, within=question.where)
+            await self._rank([*found, succession.found], superseded)
+        self._answers = answers = await self._read()
         if answers.logits:
             if question.only_asks:
-                fused = fused.with_confidence(answers.confidence(fused.confidence))
-            answer = await self._answer(question, fused, weigher, question.limit, answers)
-
-        async def best(reach: int) -> _Answer:
-            return await self._answer(question, fused, weigher, reach, answers)
-
-        answer, links = await self._arrange(question, answer, weigher, best, answers)
-        kept = await self._with_summaries(question, fused, answer.kept, weigher)
+                confidence = answers.confidence(self._ranked.confidence)
+                self._ranked = self._ranked.with_confidence(confidence)
+            await self._choose(question.limit)
+        links = await self._arrange()
+        await self._add_summaries()
+        degraded = (note for found in self._found for note in found.degraded)
         return Recalled(
-            hits=await self._hits(question, fused, kept, weigher, changed, links),
-            degraded=tuple(degraded),
-            near_misses=answer.near_misses,
+            hits=await self._hits(succession, links),
+            degraded=(*degraded, *answers.degraded),
+            near_misses=self._near_misses,
             intent=question.judged.intent,
             intent_reason=question.judged.reason,
         )
 
-    async def _with_summaries(
-        self,
-        question: Question,
-        fused: Ranked,
-        kept: list[ScoredCandidate],
-        weigher: CandidateLoader,
-    ) -> list[ScoredCandidate]:
-        """Return the hits, and behind them the summaries of sessions at the time in question."""
-        kept = behind_sources(kept)
-        known = {hit.fused.owner_id for hit in kept}
-        found = [it for it in await self._summaries.of(question) if it.id not in known]
-        some = fused.between(0, 1)
-        if not found or not some:
-            return kept
-        score = kept[-1].score if kept else question.min_score
-        like = some[0]._replace(owner_kind="record", replaced_by=None)
-        added = await weigher.weigh([like._replace(owner_id=record.id) for record in found])
-        room = max(question.limit - len(kept), int(question.limit >= _MIN_WITH_SUMMARY))
-        added = [hit._replace(score=score) for hit in added[:room]]
-        return [*kept[: question.limit - len(added)], *added]
+    # --- Searching ---
 
-    async def _fuse_and_answer(
-        self,
-        question: Question,
-        found: Sequence[Found],
-        weigher: CandidateLoader,
-        replaced: Mapping[str, str] = MappingProxyType({}),
-    ) -> tuple[Ranked, _Answer]:
-        """Fuse what the paths found and return the answer it makes."""
-        fused = fuse(question, found, self._options.weights, replaced)
-        return fused, await self._answer(question, fused, weigher, question.limit)
-
-    async def _seeds(self, answer: _Answer, weigher: CandidateLoader) -> dict[str, str]:
-        """Return the texts of the best hits by owner."""
-        if not self._options.weights.entity:
-            return {}
-        items = await weigher.items(answer.kept[:_SEED_HITS])
-        best = (hit.fused.owner_id for hit in answer.kept[:_SEED_HITS])
-        return {owner: items[owner].content for owner in best if owner in items}
-
-    async def _follow_names(
-        self, question: Question, seeds: Mapping[str, str], limit: int
-    ) -> Found | None:
-        """Return what the names in the best hits lead to."""
-        if not seeds:
-            return None
-        found = await answer_of(self._entity_path, self._entity_path.search(question, seeds, limit))
-        return None if isinstance(found, RecollectError) else found
-
-    async def _find_successors(self, question: Question, fused: Ranked) -> Succession:
-        """Return the records that supersede turns among the best hits."""
-        found = await answer_of(
-            self._superseded_path, self._superseded_path.search(question, fused)
-        )
-        return Succession() if isinstance(found, RecollectError) else found
-
-    async def _superseded_turns(
-        self, question: Question, changed: Succession, answer: _Answer, weigher: CandidateLoader
-    ) -> dict[str, str]:
-        """Return the turns that give way to a record; none if the past is asked for."""
-        if question.is_about_past:
-            return {}
-        items = await weigher.items(answer.kept)
-        return outlived(
-            changed.by_turn, [item for item in items.values() if isinstance(item, Record)]
-        )
-
-    async def _ask(self, question: Question, limit: int, within: Filter | None) -> list[Found]:
-        """Ask every path; one that fails or is late is left out and reported.
+    async def _search_paths(self, limit: int, within: Filter | None) -> list[Found]:
+        """Search every path; one that fails or is late is left out and reported.
 
         Paths that wait for a model or a server do so while the others work.
         """
+        question, paths = self._question, self._services.paths
         with later_snapshot() as later:
             waiting = {
-                path: asyncio.ensure_future(path.search(question, limit, within))
-                for path in self._paths
+                path: asyncio.ensure_future(self._search_path(path, limit, within))
+                for path in paths
                 if path.waits(question)
             }
         if waiting:
             # Let them start first, so that they wait while the others work.
             await asyncio.sleep(0)
-        answers = {
-            path: await answer_of(path, path.search(question, limit, within))
-            for path in self._paths
-            if path not in waiting
-        }
+        results: dict[Path, Found | RecollectError] = {}
+        for path in paths:
+            if path not in waiting:
+                results[path] = await self._search_path(path, limit, within)
         if waiting:
             try:
-                patience = seconds_left(self._options.patience)
+                patience = seconds_left(self._settings.patience)
                 _, late = await asyncio.wait(waiting.values(), timeout=patience)
             finally:
                 if (snapshot := current_snapshot()) is not None:
                     snapshot.go_on_from(later)
-            for path, answer in waiting.items():
-                if answer in late:
-                    answer.cancel()
-                    answers[path] = too_late(path, patience)
+            for path, search in waiting.items():
+                if search in late:
+                    search.cancel()
+                    results[path] = _too_late(path, patience)
                 else:
-                    answers[path] = await answer_of(path, answer)
-        errors = [answer for answer in answers.values() if isinstance(answer, RecollectError)]
-        if len(errors) == len(answers):
+                    results[path] = await search
+        errors = [result for result in results.values() if isinstance(result, RecollectError)]
+        if len(errors) == len(results):
             raise errors[0]
-        return [as_found(path, answers[path]) for path in self._paths]
+        return [_as_found(path, results[path]) for path in paths]
 
-    async def _read(self, question: Question, fused: Ranked, weigher: CandidateLoader) -> Answers:
+    async def _search_path(
+        self, path: Path, limit: int, within: Filter | None
+    ) -> Found | RecollectError:
+        """Return what a path finds, or the error it fails with."""
+        began = perf_counter()
+        try:
+            return await path.search(self._question, limit, within)
+        except RecollectError as failure:
+            _log_failure(path.name, failure)
+            return failure
+        finally:
+            self._services.meter.time("path_seconds", perf_counter() - began, path.name)
+
+    async def _follow_names(self, limit: int) -> Found | None:
+        """Return what the names in the best hits lead to."""
+        if not self._settings.entity_weight:
+            return None
+        best = self._kept[:_SEED_HITS]
+        items = await self._loader.items(best)
+        seeds = {hit.owner_id: items[hit.owner_id].content for hit in best if hit.owner_id in items}
+        if not seeds:
+            return None
+        try:
+            return await search_entities(self._services.units, self._question, seeds, limit)
+        except RecollectError as failure:
+            _log_failure("entity", failure)
+            return None
+
+    async def _find_successors(self) -> Succession:
+        """Return the records that supersede turns among the best hits."""
+        try:
+            return await search_successors(self._services.units, self._question, self._ranked)
+        except RecollectError as failure:
+            _log_failure("replaced", failure)
+            return Succession()
+
+    async def _superseded_turns(self, succession: Succession) -> dict[str, str]:
+        """Return the turns that give way to a record; none if the past is asked for."""
+        if self._question.is_about_past:
+            return {}
+        items = await self._loader.items(self._kept)
+        records = [item for item in items.values() if isinstance(item, Record)]
+        return outlived(succession.by_turn, records)
+
+    # --- Choosing hits ---
+
+    async def _rank(
+        self, found: Sequence[Found], superseded: Mapping[str, str] = _NONE_SUPERSEDED
+    ) -> None:
+        """Fuse what the paths found and choose the hits."""
+        self._found = found
+        self._ranked = fuse(self._question, found, self._settings, self._services.model, superseded)
+        await self._choose(self._question.limit)
+
+    async def _choose(self, limit: int) -> None:
+        """Choose the hits that pass the filter, in their final order, and the near misses."""
+        question, answers = self._question, self._answers
+        reach = max(limit, self._readable_candidates)
+        scored, looked_at, good = await self._score(question.min_score, reach)
+        kept, near_misses = self._cut(scored, limit)
+        if answers.logits:
+            # What answers may be far behind.
+            found = [*kept, *answers.among(scored[len(kept) :])]
+            lifted = answers.lifted(found, question.min_score, self._loader.scoring)
+            kept = answers.ordered(lifted)[:limit]
+            shown = {hit.owner_id for hit in kept}
+            near_misses = [miss for miss in near_misses if miss.id not in shown]
+        if not near_misses and question.where == Filter():
+            # These scored too low to be loaded.
+            near_misses = [
+                NearMiss(id=candidate.owner_id, score=candidate.score, reason="below min_score")
+                for candidate in self._ranked.between(good, good + _MAX_NEAR_MISSES)
+                if candidate.score > 0
+            ]
+        self._kept, self._near_misses = kept, tuple(near_misses)
+        # Searching inside the filter helps only if the filter removed something.
+        self._needs_more = len(scored) < looked_at and len(scored) < question.limit
+
+    async def _score(self, min_score: float, limit: int) -> tuple[list[ScoredCandidate], int, int]:
+        """Return the best candidates, how many were scored, and how many could be good enough."""
+        ranked = self._ranked
+        most = largest_factor(self._question.lean, self._settings)
+        is_good = (ranked.scores > 0) & (ranked.scores * most >= min_score)
+        good = int(np.count_nonzero(is_good))
+        scored: list[ScoredCandidate] = []
+        looked_at = 0
+        # A candidate farther back may rise when it is scored, but not beyond a bound.
+        while looked_at < good and not _are_best(scored, limit, ranked.scores[looked_at] * most):
+            reach = _reach(ranked.scores[:good], looked_at, limit, most)
+            chosen = ranked.between(looked_at, reach)
+            scored += await self._loader.score(chosen)
+            looked_at += len(chosen)
+            scored.sort(key=lambda hit: -hit.score)
+        return _behind_sources(await self._before_replies(scored)), looked_at, good
+
+    async def _before_replies(self, scored: list[ScoredCandidate]) -> list[ScoredCandidate]:
+        """Return the candidates with the user's own words before a reply that notes them."""
+        best = scored[:_MAX_REPLIES]
+        if self._question.is_about_answers or not any(
+            hit.candidate.owner_kind == "turn" for hit in best
+        ):
+            return scored
+        items = await self._loader.items(best)
+        hits = {hit.owner_id: hit for hit in scored}
+        for reply in best:
+            item = items.get(reply.owner_id)
+            said = await self._loader.acknowledged(item) if isinstance(item, Turn) else None
+            if said is None:
+                continue
+            candidate = reply.candidate._replace(owner_id=said.id, superseded_by=None)
+            own = hits.get(said.id) or next(iter(await self._loader.score([candidate])), None)
+            if own is not None and own.score <= reply.score:
+                hits[reply.owner_id] = reply._replace(score=own.score)
+                hits[said.id] = own._replace(score=reply.score)
+        replies = self._loader.replies
+        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.owner_id in replies))
+
+    def _cut(
+        self, scored: Sequence[ScoredCandidate], limit: int
+    ) -> tuple[list[ScoredCandidate], list[NearMiss]]:
+        """Return the hits to show, and the near misses with the reason they are not shown."""
+        scored = below_successors(scored)
+        min_score = self._question.min_score
+        floor = scored[0].score * self._settings.gap if scored else 0.0
+        kept = [hit for hit in scored[:limit] if hit.score >= max(min_score, floor)]
+        left_out: list[NearMiss] = []
+        for hit in scored[len(kept) : len(kept) + _MAX_NEAR_MISSES]:
+            if hit.score < min_score:
+                reason = "below min_score"
+            else:
+                reason = "far below the best" if hit.score < floor else "beyond the limit"
+            left_out.append(NearMiss(id=hit.owner_id, score=hit.score, reason=reason))
+        return kept, left_out
+
+    # --- Reading hits ---
+
+    @property
+    def _readable_candidates(self) -> int:
+        """Return how many candidates a model reads at most."""
+        answering = self._services.answering
+        return 0 if answering is None else answering.candidates(self._question)
+
+    async def _read(self) -> Answers:
         """Return how clearly the best candidates answer the question."""
-        most = self._read_candidates(question)
-        if self._answering is None or not most:
-            return _NO_ANSWERS
-        best, _, _ = await self._weigh(replace(question, min_score=0.0), fused, weigher, most)
-        best = [hit for hit in best if not sums_up(hit)][:most]
-        asked, stating = await self._stating(question, best, weigher)
-        items = await weigher.items([*best, *stating])
-        return await self._answering.read(question, best, items, stating, asked.about)
+        answering, most = self._services.answering, self._readable_candidates
+        if answering is None or not most:
+            return Answers()
+        best, _, _ = await self._score(0.0, most)
+        best = [hit for hit in best if not _is_summary(hit)][:most]
+        asked, stating = await self._stating(best)
+        items = await self._loader.items([*best, *stating])
+        return await answering.read(self._question, best, items, stating, asked.about)
 
     async def _stating(
-        self, question: Question, best: Sequence[ScoredCandidate], weigher: CandidateLoader
+        self, best: Sequence[ScoredCandidate]
     ) -> tuple[FacetGuess, list[ScoredCandidate]]:
         """Return what is asked for, and the records that state it.
 
         One that was not found gets the score of the weakest hit.
         """
-        if self._by_facet is None or not best:
+        if not best:
             return UNDECIDED, []
-        asked, records = await self._by_facet.of(question)
-        known = {hit.fused.owner_id: hit for hit in best}
+        asked, records = await self._services.facets.of(self._question)
+        known = {hit.owner_id: hit for hit in best}
         ids = [record.id for record in records]
-        last = best[-1].fused._replace(owner_kind="record", replaced_by=None)
+        last = best[-1].candidate._replace(owner_kind="record", superseded_by=None)
         new = [last._replace(owner_id=record) for record in ids if record not in known]
         found = [known[record] for record in ids if record in known]
-        return asked, [*found, *await weigher.weigh(new)]
+        return asked, [*found, *await self._loader.score(new)]
 
-    def _read_candidates(self, question: Question) -> int:
-        """Return how many candidates are read at most."""
-        return 0 if self._answering is None else self._answering.candidates(question)
+    # --- Arranging hits ---
 
-    async def _answer(
-        self,
-        question: Question,
-        fused: Ranked,
-        weigher: CandidateLoader,
-        limit: int,
-        answers: Answers = _NO_ANSWERS,
-    ) -> _Answer:
-        """Return the hits that pass the filter in their final order, and the near misses."""
-        reach = max(limit, self._read_candidates(question))
-        weighed, looked_at, good = await self._weigh(question, fused, weigher, reach)
-        kept, near_misses = self._cut(question, weighed, limit)
-        if answers.logits:
-            # What answers may be far behind.
-            found = [*kept, *answers.among(weighed[len(kept) :])]
-            lifted = answers.lifted(found, question.min_score, weigher.weighing)
-            kept = answers.ordered(lifted)[:limit]
-            near_misses = tuple(
-                miss for miss in near_misses if all(miss.id != hit.fused.owner_id for hit in kept)
-            )
-        if not near_misses and question.where == Filter():
-            near_misses = _too_weak(fused.between(good, good + _MAX_NEAR_MISSES))
-        # Searching inside the filter helps only if the filter removed something.
-        is_filtered = len(weighed) < looked_at
-        return _Answer(
-            kept=kept,
-            near_misses=near_misses,
-            needs_more=is_filtered and len(weighed) < question.limit,
-        )
-
-    async def _weigh(
-        self, question: Question, fused: Ranked, weigher: CandidateLoader, limit: int
-    ) -> tuple[list[ScoredCandidate], int, int]:
-        """Return the best candidates, how many were scored, and how many could be good enough."""
-        most = self._options.rerank.most(question.lean)
-        is_good = (fused.scores > 0) & (fused.scores * most >= question.min_score)
-        good = int(np.count_nonzero(is_good))
-        weighed: list[ScoredCandidate] = []
-        looked_at = 0
-        # A candidate farther back may rise when it is scored, but not beyond a bound.
-        while looked_at < good and not _are_best(weighed, limit, fused.scores[looked_at] * most):
-            reach = _reach(fused.scores[:good], looked_at, limit, most)
-            chosen = fused.between(looked_at, reach)
-            weighed += await weigher.weigh(chosen)
-            looked_at += len(chosen)
-            weighed.sort(key=lambda candidate: -candidate.score)
-        weighed = await self._as_told(question, weighed, weigher)
-        return behind_sources(weighed), looked_at, good
-
-    async def _as_told(
-        self, question: Question, weighed: list[ScoredCandidate], weigher: CandidateLoader
-    ) -> list[ScoredCandidate]:
-        """Return the candidates with the user's own words before a reply that notes them."""
-        best = weighed[:_MAX_REPLIES]
-        if question.is_about_answers or not any(hit.fused.owner_kind == "turn" for hit in best):
-            return weighed
-        items = await weigher.items(best)
-        hits = {hit.fused.owner_id: hit for hit in weighed}
-        for reply in best:
-            item = items.get(reply.fused.owner_id)
-            said = await weigher.acknowledged(item) if isinstance(item, Turn) else None
-            if said is None:
-                continue
-            fused = reply.fused._replace(owner_id=said.id, replaced_by=None)
-            own = hits.get(said.id) or next(iter(await weigher.weigh([fused])), None)
-            if own is not None and own.score <= reply.score:
-                hits[reply.fused.owner_id] = reply._replace(score=own.score)
-                hits[said.id] = own._replace(score=reply.score)
-        return sorted(
-            hits.values(), key=lambda hit: (-hit.score, hit.fused.owner_id in weigher.replies)
-        )
-
-    async def _arrange(
-        self,
-        question: Question,
-        answer: _Answer,
-        weigher: CandidateLoader,
-        more: Callable[[int], Awaitable[_Answer]],
-        answers: Answers,
-    ) -> tuple[_Answer, Sequence[Link]]:
-        """Return the answer, newest first and without duplicates, and the links of the hits.
+    async def _arrange(self) -> Sequence[Link]:
+        """Arrange the hits, newest first and without duplicates, and return their links.
 
         A duplicate gives its place to the next distinct hit.
         """
-        reach = question.limit
-        fresh = await self._judge_fresh(answer, weigher)
+        limit = reach = self._question.limit
+        fresh = await self._judge_fresh()
         while True:
-            kept, links = await self._with_followers(question, answer.kept, weigher, fresh, answers)
-            items = await weigher.items(kept)
-            twice = repeated(links, {hit.fused.owner_id for hit in kept} & items.keys())
-            once = [hit for hit in kept if hit.fused.owner_id not in twice]
-            present = [items[hit.fused.owner_id] for hit in once if hit.fused.owner_id in items]
+            kept, links = await self._with_followers(self._kept, fresh)
+            items = await self._loader.items(kept)
+            twice = repeated(links, {hit.owner_id for hit in kept} & items.keys())
+            once = [hit for hit in kept if hit.owner_id not in twice]
+            present = [items[hit.owner_id] for hit in once if hit.owner_id in items]
             repeats: dict[str, str] = {}
-            if self._sameness is not None:
+            if 0 < self._settings.duplicates < 1:
                 comparable = [item for item in present if isinstance(item, Record | Turn)]
-                outdated = {hit.fused.owner_id for hit in once if hit.fused.replaced_by}
-                told = accounts(
-                    comparable, weigher.replies, partial(_tells_more, question, answers, outdated)
-                )
+                superseded = {hit.owner_id for hit in once if hit.candidate.superseded_by}
+                tells_more = partial(_tells_more, self._question, self._answers, superseded)
+                told = accounts(comparable, self._loader.replies, tells_more)
                 others = [item for item in comparable if item.id not in told]
-                repeats = self._sameness.repeats(others)
+                repeats = DuplicateDetector(self._settings.duplicates).repeats(others)
                 repeats |= {hit: repeats.get(shown, shown) for hit, shown in told.items()}
-            is_all = len(answer.kept) < reach or reach >= _MAX_REACH_FACTOR * question.limit
-            if is_all or len(present) - len(repeats) >= question.limit:
+            is_all = len(self._kept) < reach or reach >= _MAX_REACH_FACTOR * limit
+            if is_all or len(present) - len(repeats) >= limit:
                 break
             reach *= 2
-            answer = await more(reach)
-        if not twice and not repeats and len(kept) <= question.limit:
-            return replace(answer, kept=kept), links
-        shown, left_out = arranged(once, repeats, question.limit)
+            await self._choose(reach)
+        if not twice and not repeats and len(kept) <= limit:
+            self._kept = kept
+            return links
+        self._kept, left_out = arranged(once, repeats, limit)
         left_out += [
-            NearMiss(id=hit.fused.owner_id, score=hit.score, reason=f"says the same as {same}")
+            NearMiss(id=hit.owner_id, score=hit.score, reason=f"says the same as {same}")
             for hit in kept
-            if (same := twice.get(hit.fused.owner_id)) is not None
+            if (same := twice.get(hit.owner_id)) is not None
         ]
-        near_misses = (*left_out, *answer.near_misses)[:_MAX_NEAR_MISSES]
-        return replace(answer, kept=shown, near_misses=near_misses), links
+        self._near_misses = (*left_out, *self._near_misses)[:_MAX_NEAR_MISSES]
+        return links
 
-    async def _judge_fresh(self, answer: _Answer, weigher: CandidateLoader) -> Sequence[Link]:
+    async def _judge_fresh(self) -> Sequence[Link]:
         """Return the links of those of the best hits that were stored a moment ago."""
-        if self._fresh_links is None or len(answer.kept) < _MIN_COMPARED_HITS:
+        if len(self._kept) < _MIN_COMPARED_HITS:
             return ()
-        items = await weigher.items(answer.kept)
-        found = [items.get(hit.fused.owner_id) for hit in answer.kept]
+        items = await self._loader.items(self._kept)
+        found = [items.get(hit.owner_id) for hit in self._kept]
         comparable = [item for item in found if isinstance(item, Record | Turn)]
-        return await self._fresh_links.of(comparable)
+        return await self._services.fresh_links.of(comparable)
 
     async def _with_followers(
-        self,
-        question: Question,
-        kept: list[ScoredCandidate],
-        weigher: CandidateLoader,
-        fresh: Sequence[Link],
-        answers: Answers,
+        self, kept: list[ScoredCandidate], fresh: Sequence[Link]
     ) -> tuple[list[ScoredCandidate], Sequence[Link]]:
         """Return the hits with those that follow them by a link, best and newest first."""
-        owners = [hit.fused.owner_id for hit in kept]
-        links = [*await self._store.links(question.scopes, owners), *fresh]
+        question, answers = self._question, self._answers
+        found = {hit.owner_id: hit for hit in kept}
+        links = [*await self._store.links(question.scopes, list(found)), *fresh]
         if question.is_about_past:
             return kept, links
-        found = {hit.fused.owner_id: hit for hit in kept}
-        after = followers(links)
         missing = {
-            newer: found[older].fused
-            for older, later in after.items()
+            newer: found[older].candidate
+            for older, later in followers(links).items()
             for newer in later
             if older in found and newer not in found
         }
-        added = await weigher.weigh(
+        added = await self._loader.score(
             [
-                older._replace(owner_id=newer, owner_kind=_kind_of(newer), replaced_by=None)
+                older._replace(owner_id=newer, owner_kind=_kind_of(newer), superseded_by=None)
                 for newer, older in missing.items()
             ]
         )
         hits = sorted([*kept, *added], key=lambda hit: -hit.score)
-        if self._answering is not None:
-            items = await weigher.items(hits)
-            answers = await self._answering.read_more(question, answers, added, items)
+        if self._services.answering is not None:
+            items = await self._loader.items(hits)
+            answers = await self._services.answering.read_more(question, answers, added, items)
             hits = answers.ordered(hits, links)
         same = {older: (newer,) for older, newer in repeated(links, found).items()}
-        after = followers(answers.believed(links)) | same
-        return newest_first(hits, after), links
+        return newest_first(hits, followers(answers.believed(links)) | same), links
 
-    def _cut(
-        self, question: Question, weighed: Sequence[ScoredCandidate], limit: int
-    ) -> tuple[list[ScoredCandidate], tuple[NearMiss, ...]]:
-        """Return the hits to show, and the near misses with the reason they are not shown."""
-        weighed = below_successors(weighed)
-        floor = weighed[0].score * self._options.gap if weighed else 0.0
-        least = max(question.min_score, floor)
-        kept = [candidate for candidate in weighed[:limit] if candidate.score >= least]
-        left_out: list[NearMiss] = []
-        for candidate in weighed[len(kept) : len(kept) + _MAX_NEAR_MISSES]:
-            if candidate.score < question.min_score:
-                reason = "below min_score"
-            else:
-                reason = "far below the best" if candidate.score < floor else "beyond the limit"
-            left_out.append(
-                NearMiss(id=candidate.fused.owner_id, score=candidate.score, reason=reason)
-            )
-        return kept, tuple(left_out)
+    async def _add_summaries(self) -> None:
+        """Add summaries of sessions at the time in question behind the hits."""
+        self._kept = kept = _behind_sources(self._kept)
+        question = self._question
+        known = {hit.owner_id for hit in kept}
+        found = [record for record in await self._summaries() if record.id not in known]
+        best = self._ranked.between(0, 1)
+        if not found or not best:
+            return
+        score = kept[-1].score if kept else question.min_score
+        like = best[0]._replace(owner_kind="record", superseded_by=None)
+        added = await self._loader.score([like._replace(owner_id=record.id) for record in found])
+        room = max(question.limit - len(kept), int(question.limit >= _MIN_WITH_SUMMARY))
+        added = [hit._replace(score=score) for hit in added[:room]]
+        self._kept = [*kept[: question.limit - len(added)], *added]
 
-    async def _hits(
-        self,
-        question: Question,
-        fused: Ranked,
-        weighed: Sequence[ScoredCandidate],
-        weigher: CandidateLoader,
-        changed: Succession,
-        links: Sequence[Link],
-    ) -> tuple[Hit, ...]:
+    async def _summaries(self) -> Sequence[Record]:
+        """Return the latest summaries of sessions of each past time that the question names."""
+        question = self._question
+        found: dict[str, Record] = {}
+        if not question.where.wants_records or question.where.since or question.where.until:
+            return ()
+        for time in question.times:
+            if isinstance(time, When) and time.start <= question.now:
+                kinds = frozenset({Kind.EPISODIC})
+                where = replace(question.where, kinds=kinds, since=time.start, until=time.end)
+                events = await self._store.records(
+                    question.scopes, where, now=question.now, limit=_MAX_EVENTS
+                )
+                summaries = [event for event in events if event.is_session_episode]
+                found |= {summary.id: summary for summary in summaries[:_MAX_SUMMARIES]}
+        return tuple(found.values())
+
+    async def _hits(self, succession: Succession, links: Sequence[Link]) -> tuple[Hit, ...]:
         """Make the hits that are shown, with their explanations."""
-        items = await weigher.items(weighed)
-        units = [candidate.fused.unit for candidate in weighed]
-        present = await self._units.terms_of(units)
-        path_scores = fused.candidates.told([candidate.fused.at for candidate in weighed])
+        scored, question = self._kept, self._question
+        items = await self._loader.items(scored)
+        units = [hit.candidate.unit for hit in scored]
+        present = await self._services.units.terms_of(units)
+        path_scores = self._ranked.path_scores([hit.candidate.at for hit in scored])
         after = {
             older: newer
             for older, later in followers(links).items()
@@ -579,39 +482,37 @@ class Recaller:
         records = {name: item for name, item in items.items() if isinstance(item, Record)}
         said = counted(records, repeated(links, records))
         hits: list[Hit] = []
-        for candidate, unit, paths in zip(weighed, units, path_scores, strict=True):
-            item = items.get(candidate.fused.owner_id)
-            if item is not None:
-                # The item of an archive is itself the passage.
-                is_part = isinstance(item, ArchivePassage) or not candidate.fused.is_found
-                span = (0, len(item.content)) if is_part else candidate.fused.span
-                keys = present.get(unit, frozenset[int]())
-                matched = tuple([term for key, term in question.terms.items() if key in keys])
-                boosts = weigher.weighing.boosts(candidate.standing)
-                explanation = candidate.fused.explanation(
-                    paths, matched, (*boosts, *candidate.boosts)
+        for hit, unit, paths in zip(scored, units, path_scores, strict=True):
+            item = items.get(hit.owner_id)
+            if item is None:
+                continue
+            # The item of an archive is itself the passage.
+            is_whole = isinstance(item, ArchivePassage) or not hit.candidate.is_found
+            span = (0, len(item.content)) if is_whole else hit.candidate.span
+            keys = present.get(unit, frozenset[int]())
+            matched = tuple([term for key, term in question.terms.items() if key in keys])
+            boosts = (*self._loader.scoring.boosts(hit.standing), *hit.boosts)
+            if links and isinstance(item, Record):
+                times = said.get(item.id, item.evidence_count)
+                item = with_links(item, links).evolve(evidence_count=times)
+            hits.append(
+                Hit(
+                    item=item,
+                    score=hit.score,
+                    span=span,
+                    explanation=hit.candidate.explanation(paths, matched, boosts),
+                    replaced_by=succession.by_turn.get(item.id),
+                    followed_by=after.get(item.id),
                 )
-                if links and isinstance(item, Record):
-                    times = said.get(item.id, item.evidence_count)
-                    item = with_links(item, links).evolve(evidence_count=times)
-                hits.append(
-                    Hit(
-                        item=item,
-                        score=candidate.score,
-                        span=span,
-                        explanation=explanation,
-                        replaced_by=changed.by_turn.get(item.id),
-                        followed_by=after.get(item.id),
-                    )
-                )
+            )
         return tuple(hits)
 
 
 def _tells_more(
-    question: Question, answers: Answers, outdated: Collection[str], turn: Turn, record: Record
+    question: Question, answers: Answers, superseded: Collection[str], turn: Turn, record: Record
 ) -> bool:
     """Return whether a turn tells more about the question than a record that was made from it."""
-    if turn.id in outdated:
+    if turn.id in superseded:
         return False
     clearer = answers.difference(turn.id, record.id)
     if clearer is not None:
@@ -626,9 +527,9 @@ def _kind_of(owner: str) -> OwnerKind:
     return "turn" if owner.startswith("turn_") else "record"
 
 
-def _are_best(weighed: Sequence[ScoredCandidate], limit: int, bound: float) -> bool:
+def _are_best(scored: Sequence[ScoredCandidate], limit: int, bound: float) -> bool:
     """Return whether enough was scored and nothing below this bound can be better."""
-    return len(weighed) >= limit and weighed[limit - 1].score >= bound
+    return len(scored) >= limit and scored[limit - 1].score >= bound
 
 
 def _reach(scores: Scores, start: int, limit: int, most: float) -> int:
@@ -638,35 +539,11 @@ def _reach(scores: Scores, start: int, limit: int, most: float) -> int:
     return min(max(in_reach, start + _MIN_SCORED_FACTOR * limit), len(scores))
 
 
-def _too_weak(fused: Sequence[Fused]) -> tuple[NearMiss, ...]:
-    """Return near misses that scored too low to be loaded."""
-    return tuple(
-        NearMiss(id=candidate.owner_id, score=candidate.score, reason="below min_score")
-        for candidate in fused
-        if candidate.score > 0
-    )
+def _log_failure(path: str, failure: RecollectError) -> None:
+    _log.warning("The %s path failed: %s", path, failure)
 
 
-# --- Handling of paths that fail or are late: the others answer without them ----------------------
-
-
-_log: Final = logging.getLogger(__name__)
-
-_F = TypeVar("_F")
-
-
-async def answer_of(
-    path: Path | EntityPath | SupersededPath, answer: Awaitable[_F]
-) -> _F | RecollectError:
-    """Return the path's answer, or the error it failed with."""
-    try:
-        return await answer
-    except RecollectError as failure:
-        _log.warning("The %s path failed: %s", path.name, failure)
-        return failure
-
-
-def too_late(path: Path, patience: float) -> Found:
+def _too_late(path: Path, patience: float) -> Found:
     """Return an empty answer that says the path took too long."""
     if not seconds_left():
         # Whoever set the time limit of this answer tells it.
@@ -676,21 +553,31 @@ def too_late(path: Path, patience: float) -> Found:
     return Found(path=path.name, degraded=(note,))
 
 
-def as_found(path: Path, answer: Found | RecollectError) -> Found:
+def _as_found(path: Path, answer: Found | RecollectError) -> Found:
     """Return the answer; for an error, an empty one that says why."""
     if isinstance(answer, Found):
         return answer
     return Found(path=path.name, degraded=(f"the {path.name} path failed: {answer}",))
 
 
-async def _analyse(question: Question) -> None:
-    """Read a long question in another thread, so that others are answered in between."""
-    try:
-        async with asyncio.timeout(_MAX_ANALYSIS_SECONDS):
-            await asyncio.to_thread(question.analyse)
-    except TimeoutError:
-        raise InvalidInput(
-            f"The query takes more than {_MAX_ANALYSIS_SECONDS:g} seconds to be read",
-            code="query_too_slow",
-            hint="Ask in fewer words.",
-        ) from None
+# --- Summaries of sessions: they answer what happened when, and compete with nothing --------------
+#
+# A summary says in other words what its turns and records say in full. It stands behind them, and
+# is added to the answer of a question about a past time.
+
+_MAX_SUMMARIES: Final = 2
+_MAX_EVENTS: Final = 20
+
+
+def _is_summary(hit: ScoredCandidate) -> bool:
+    return hit.standing.kind is Kind.EPISODIC and hit.standing.source == SESSION_EPISODE
+
+
+def _behind_sources(hits: list[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Return the summaries of sessions last, with no more than the score of what is before."""
+    others = [hit for hit in hits if not _is_summary(hit)]
+    if not others or len(others) == len(hits):
+        return hits
+    least = others[-1].score
+    summaries = (hit for hit in hits if _is_summary(hit))
+    return [*others, *(hit._replace(score=min(hit.score, least)) for hit in summaries)]

@@ -9,12 +9,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
 from recollect.domain.context import (
     FORMS,
     TONGUES,
-    ContextOptions,
     Form,
     MemoryContext,
     Tongue,
@@ -33,19 +32,21 @@ from recollect.domain.meter import Meter
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.language.characters import language as language_of
 from recollect.language.uptake import takes_up
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import IN_TIME, Clock, answer_within, in_time
-from recollect.ports.upkeep import UpkeepReader
-from recollect.recall.cache import CachedRecaller
+from recollect.recall.cache import MAX_QUERY, CachedRecaller
 from recollect.recall.inject import build_context
 from recollect.recall.items import passage_id
 from recollect.recall.message_recall import recall_for_message
-from recollect.recall.pipeline import MAX_QUERY
 from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.upkeep import SqlUpkeep
 
 _log: Final = logging.getLogger(__name__)
 # The number of sessions whose answers are waited for.
@@ -62,26 +63,6 @@ _MAX_MESSAGE_CHARS: Final = 10_000_000
 # The share of the time in which a recall may wait for models; the rest is for what they need not.
 _HURRIED_SHARE: Final = 0.5
 _NOTHING: Final = Recalled(hits=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrefetchOptions:
-    """The amount that is recalled for a message, and its form.
-
-    An agent may have a limit of its own, which is 0 if memory is disabled for it.
-    """
-
-    limit: int
-    context: ContextOptions
-    limit_of_agent: Callable[[str], int] | None = field(default=None, hash=False)
-    # How many more hits the clauses of a message may add.
-    clause_hits: int = 0
-    document_tokens: int = 0
-
-    def limit_of(self, agent: str | None) -> int:
-        if agent is None or self.limit_of_agent is None:
-            return self.limit
-        return self.limit_of_agent(agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,18 +83,23 @@ class Prefetch:
         profiles: ProfileReader,
         counter: TokenCounter,
         clock: Clock,
-        options: PrefetchOptions,
-        upkeep: UpkeepReader,
+        settings: RecallSettings,
+        upkeep: SqlUpkeep,
         entered: Entered,
         injected: Injected,
         meter: Meter | None = None,
         source: Callable[[], PassageSource] | None = None,
+        *,
+        limit_of_agent: Callable[[str], int],
+        document_tokens: int,
     ) -> None:
         self._recaller = recaller
         self._profiles = profiles
         self._counter = counter
         self._clock = clock
-        self._options = options
+        self._settings = settings
+        self._limit_of_agent = limit_of_agent
+        self._document_tokens = document_tokens
         self._upkeep = upkeep
         self._entered = entered
         self._injected = injected
@@ -127,7 +113,7 @@ class Prefetch:
 
     def is_enabled(self, agent: str | None) -> bool:
         """Return whether memory is enabled for an agent."""
-        return self._options.limit_of(agent) > 0
+        return self._limit_of(agent) > 0
 
     async def context(
         self,
@@ -156,17 +142,17 @@ class Prefetch:
         checked_text(message, "message", _MAX_MESSAGE_CHARS, blank=True)
         session = own_session if session is None else checked_text(session, "session", MAX_LABEL)
         receiver = Receiver.of(caller.scope, session, run)
-        options = self._options_for(form, max_tokens)
+        settings = self._settings_for(form, max_tokens)
         tongue = _tongue(message) if language is None else checked_choice(language, TONGUES)
         # The message itself is in the prompt already.
         texts = [message, *map(_words, checked_items(window, "window"))]
         # Archives are loaded on demand; the block holds only records, turns and documents.
         where = make_filter(**filters).without_archives
         scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
-        usual = self._options.limit_of(caller.scope.agent)
+        usual = self._limit_of(caller.scope.agent)
         # A limit that was chosen for the call or the agent is kept.
-        is_usual = limit is None and usual == self._options.limit
-        clause_hits = self._options.clause_hits if is_usual else 0
+        is_usual = limit is None and usual == self._settings.prefetch_limit
+        clause_hits = self._settings.clause_hits if is_usual else 0
         limit = usual if limit is None else limit
         found = _Found()
         if message.strip() and usual:
@@ -185,12 +171,12 @@ class Prefetch:
         profile = Profile()
         if usual and where.as_of is None and where.valid_at is None:
             # A small budget is shared by both.
-            half = options.max_tokens // 2
-            profile = await self._profiles.read(caller, form=options.form, max_tokens=half)
+            half = settings.max_context_tokens // 2
+            profile = await self._profiles.read(caller, form=settings.context_form, max_tokens=half)
         # No await from here to the end, so that no two agents get the same item.
         built = build_context(
             recalled.hits,
-            options,
+            settings,
             self._counter,
             now=asked_at or self._clock.now(),
             language=tongue,
@@ -223,12 +209,14 @@ class Prefetch:
                 items=_given(recalled, documents, built.ids),
                 profile=tuple(map(GivenItem.of_line, profile.lines)),
                 left_out=built.left_out,
-                form=options.form,
+                form=settings.context_form,
                 session=session,
                 run=run,
             )
         )
-        return replace(built, place=options.place, degraded=recalled.degraded, recall_id=recall_id)
+        return replace(
+            built, place=settings.context_place, degraded=recalled.degraded, recall_id=recall_id
+        )
 
     def answered(self, scope: Scope, session: str, answer: str) -> None:
         """Count which of the items in the last prompts of a session an answer takes up."""
@@ -253,9 +241,11 @@ class Prefetch:
 
     async def profile(self, caller: Caller, session: str) -> MemoryContext:
         """Return the profile alone, for a prompt that nothing is recalled for."""
-        options = self._options.context
+        settings = self._settings
         if not self.is_enabled(caller.scope.agent):
-            return MemoryContext(text="", tokens=0, ids=(), left_out=(), place=options.place)
+            return MemoryContext(
+                text="", tokens=0, ids=(), left_out=(), place=settings.context_place
+            )
         profile = await self._profiles.read(caller)
         recall_id = new_id("recall")
         self._injected(
@@ -272,7 +262,7 @@ class Prefetch:
                 asked_at=None,
                 items=(),
                 profile=tuple(map(GivenItem.of_line, profile.lines)),
-                form=options.form,
+                form=settings.context_form,
                 session=session,
             )
         )
@@ -282,7 +272,7 @@ class Prefetch:
             ids=(),
             left_out=(),
             profile=profile.text,
-            place=options.place,
+            place=settings.context_place,
             recall_id=recall_id,
         )
 
@@ -335,7 +325,7 @@ class Prefetch:
         self, caller: Caller, message: str, recalled: Recalled
     ) -> Sequence[Passage]:
         """Return passages of documents, if the message asks for knowledge."""
-        budget = self._options.document_tokens
+        budget = self._document_tokens
         if self._source is None or not budget or recalled.intent not in _ASKS_FOR_DOCUMENTS:
             return ()
         found = await self._source().passages(caller, message, max_tokens=budget)
@@ -350,13 +340,17 @@ class Prefetch:
             record for conflict in undecided for record in (conflict.first, conflict.second)
         )
 
-    def _options_for(self, form: Form | None, max_tokens: int | None) -> ContextOptions:
-        usual = self._options.context
-        return replace(
-            usual,
-            form=usual.form if form is None else checked_choice(form, FORMS),
-            max_tokens=usual.max_tokens if max_tokens is None else checked_tokens(max_tokens),
-        )
+    def _limit_of(self, agent: str | None) -> int:
+        """Return the limit of an agent, which is 0 if memory is disabled for it."""
+        return self._settings.prefetch_limit if agent is None else self._limit_of_agent(agent)
+
+    def _settings_for(self, form: Form | None, max_tokens: int | None) -> RecallSettings:
+        settings = self._settings
+        if form is not None:
+            settings = replace(settings, context_form=checked_choice(form, FORMS))
+        if max_tokens is not None:
+            settings = replace(settings, max_context_tokens=checked_tokens(max_tokens))
+        return settings
 
 
 def _question(message: str) -> str:

@@ -20,6 +20,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.profile import TAG, Profile, ProfileLine, author_of, is_hidden
 from recollect.domain.record import Evidence, Record, Version
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sections import ProfileSettings
 from recollect.domain.turn import Turn
 from recollect.language.characters import fold
 from recollect.language.characters import language as language_of
@@ -42,15 +43,6 @@ _NOT_SAID: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _ANY: Final = Filter()
 _SUMMARY: Final = "session"
 _IDENTITY: Final = "identity"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileOptions:
-    """Whether there is a profile, its maximum size, and its usual form."""
-
-    enabled: bool = True
-    max_tokens: int = 200
-    form: Form = "structured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +73,18 @@ class ProfileReader:
     """Reads profiles, from a cache while their scopes do not change."""
 
     def __init__(
-        self, store: Store, clock: Clock, counter: TokenCounter, options: ProfileOptions
+        self,
+        store: Store,
+        clock: Clock,
+        counter: TokenCounter,
+        settings: ProfileSettings,
+        form: Form,
     ) -> None:
         self._store = store
         self._clock = clock
         self._counter = counter
-        self._options = options
+        self._settings = settings
+        self._form: Form = form
         self._origins = Origins(store)
         self._cached: OrderedDict[tuple[Scope, ...], _Cached] = OrderedDict()
 
@@ -97,11 +95,11 @@ class ProfileReader:
 
         `max_tokens` may only lower that budget.
         """
-        if not self._options.enabled:
+        if not self._settings.enabled:
             return Profile()
-        budget = self._options.max_tokens
+        budget = self._settings.max_tokens
         budget = budget if max_tokens is None else min(budget, max_tokens)
-        wanted = form or self._options.form, budget
+        wanted = form or self._form, budget
         cached = await self._current(profile_scopes(caller))
         if wanted not in cached.rendered:
             cached.rendered[wanted] = render(cached.found, *wanted, self._counter)
@@ -151,16 +149,17 @@ class ProfileReader:
         until = min((time for time in times if time is not None and time > now), default=None)
         valid = [record for record in candidates if _is_shown(record, now)]
         own = await self._origins.own(scopes, valid)
-        current = await self._without_older(scopes, [it for it in valid if it.id in own], now)
-        shown = sorted((it for it in current if not is_hidden(it)), key=_order)
-        hidden = sorted((it for it in current if is_hidden(it)), key=_order)
+        said = [record for record in valid if record.id in own]
+        current = await self._without_older(scopes, said, now)
+        shown = [record for record in current if not is_hidden(record)]
+        hidden = [record for record in current if is_hidden(record)]
         found = _Found(shown=tuple(shown), hidden=tuple(hidden))
         return _Cached(versions=versions, until=until, found=found)
 
     async def _without_older(
         self, scopes: Sequence[Scope], records: Sequence[Record], now: datetime
     ) -> list[Record]:
-        """Return the records that no later statement of the same thing replaces or repeats."""
+        """Return the records that no later statement supersedes or repeats, in their order."""
         by_id = {record.id: record for record in records}
         links = [
             link
@@ -258,8 +257,8 @@ def render(found: _Found, form: Form, max_tokens: int, counter: TokenCounter) ->
         urgencies[record.id] = is_long, not is_vital, rank
     chosen: set[str] = set()
     text, tokens = "", 0
-    for record_id in sorted(urgencies, key=lambda it: urgencies[it]):
-        wanted = [texts[it] for it in texts if it in chosen or it == record_id]
+    for record_id in sorted(urgencies, key=lambda record: urgencies[record]):
+        wanted = [texts[name] for name in texts if name in chosen or name == record_id]
         tried = profile_block(form, tongue, wanted)
         cost = counter.count(tried)
         if cost <= max_tokens:

@@ -1,10 +1,10 @@
-"""Recall without an index, for past states and hidden records: read and analysed on demand."""
+"""Recall without an index, for past states and hidden records: slow and exact."""
 
 from __future__ import annotations
 
 import asyncio
 
-from recollect.domain.hit import Explanation, Hit, PathScore
+from recollect.domain.hit import Explanation, Hit, PathScore, Recalled
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
 from recollect.language.analysis import ANALYZER_VERSION
@@ -14,33 +14,28 @@ from recollect.ports.units import KnownTerms, Terms, UnitIndex
 from recollect.recall.question import Question
 
 
-class Scan:
-    """A slow and exact search, for questions about the past."""
-
-    def __init__(self, store: Store, units: UnitIndex) -> None:
-        self._store = store
-        self._units = units
-
-    async def search(self, question: Question) -> list[Hit]:
-        """Return everything that passes the filter and has the question's words, best first."""
-        items: list[Record | Turn] = []
-        if question.where.wants_records:
-            items += await self._store.records(question.scopes, question.where, now=question.now)
-        if question.where.wants_turns:
-            items += await self._store.turns(question.scopes, question.where)
-        held = [item.id for item in items if isinstance(item, Turn) or item.is_live]
-        known = await self._units.known_terms(held, ANALYZER_VERSION)
-        # Analysing what the index does not hold takes long, so it runs in a thread.
-        texts = await asyncio.to_thread(lambda: [_terms(item, known) for item in items])
-        scores = await self._units.rank(list(question.terms), texts)
-        good = [
-            index for index, score in enumerate(scores) if score > 0 and score >= question.min_score
-        ]
-        good.sort(key=lambda index: (-scores[index], items[index].id))
-        return [
+async def scan(question: Question, store: Store, units: UnitIndex) -> Recalled:
+    """Return everything that passes the filter and has the question's words, best first."""
+    items: list[Record | Turn] = []
+    if question.where.wants_records:
+        items += await store.records(question.scopes, question.where, now=question.now)
+    if question.where.wants_turns:
+        items += await store.turns(question.scopes, question.where)
+    held = [item.id for item in items if isinstance(item, Turn) or item.is_live]
+    known = await units.known_terms(held, ANALYZER_VERSION)
+    # Analysing what the index does not hold takes long, so it runs in a thread.
+    texts = await asyncio.to_thread(lambda: [_terms(item, known) for item in items])
+    scores = await units.rank(list(question.terms), texts)
+    good = [
+        index for index, score in enumerate(scores) if score > 0 and score >= question.min_score
+    ]
+    good.sort(key=lambda index: (-scores[index], items[index].id))
+    return Recalled(
+        hits=tuple(
             _hit(question, items[index], scores[index], texts[index], rank)
             for rank, index in enumerate(good[: question.limit], start=1)
-        ]
+        )
+    )
 
 
 def _terms(item: Record | Turn, known: KnownTerms) -> Terms:

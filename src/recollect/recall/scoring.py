@@ -7,13 +7,13 @@ is never lifted over one that is.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable
 from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.domain.hit import Boost, Standing
 from recollect.domain.record import Kind, is_user_profile
+from recollect.domain.sections import RecallSettings
 from recollect.recall.intent import IntentFactors
 
 _DAY: Final = timedelta(days=1)
@@ -25,89 +25,77 @@ _ENTRY_SHARE: Final = 0.05
 _KIND_REASONS: Final = {kind: f"kind {kind}" for kind in Kind}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringOptions:
-    """The weights of the known properties; all are settings."""
-
-    relevance: float = 1.0
-    decay: float = 0.0
-    decay_lambda: float = 0.01
-    source: float = 0.0
-    sources: Mapping[str, float] = field(default_factory=dict[str, float])
-    kinds: Mapping[Kind, float] = field(default_factory=dict[Kind, float])
-    confidence: float = 0.05
-    use: float = 0.05
-
-    def most(self, lean: IntentFactors) -> float:
-        """Return the largest factor by which a score can rise."""
-        by_kind = max(self.kinds.values(), default=1.0)
-        leaning = max(lean.semantic, lean.episodic, lean.procedural, lean.turn)
-        return max(by_kind, 1.0) * leaning * lean.preference * lean.shared * (1 + self.use)
+def largest_factor(lean: IntentFactors, recall: RecallSettings) -> float:
+    """Return the largest factor by which a score can rise."""
+    by_kind = max(recall.kind_boosts.values(), default=1.0)
+    leaning = max(lean.semantic, lean.episodic, lean.procedural, lean.turn)
+    return max(by_kind, 1.0) * leaning * lean.preference * lean.shared * (1 + recall.use_boost)
 
 
 class CandidateScoring:
     """The scoring of one question's candidates."""
 
-    def __init__(self, lean: IntentFactors, options: ScoringOptions, now: datetime) -> None:
+    def __init__(self, lean: IntentFactors, recall: RecallSettings, now: datetime) -> None:
         self._lean = lean
-        self._options = options
+        self._recall = recall
         self._now = now
         # Most memories have the same properties, so each combination is computed once.
-        self._weighed: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
+        self._known: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
 
     def score(self, standing: Standing, relevance: float) -> float:
         """Return the final score of a candidate."""
-        factor, _ = self._weigh(standing)
-        score = factor * _sum(standing, relevance, self._options, self._now)
+        factor, _ = self._factor(standing)
+        score = factor * _sum(standing, relevance, self._recall, self._now)
         return min(max(score, 0.0), 1.0)
 
     def boosts(self, standing: Standing) -> tuple[Boost, ...]:
         """Return the boosts that raised or lowered the score."""
-        _, boosts = self._weigh(standing)
+        _, boosts = self._factor(standing)
         return boosts
 
-    def _weigh(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
+    def _factor(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
         """Return the factor of everything but age and source, and the boosts it is made of."""
-        # Everything but the time.
-        alike = standing[1:]
-        known = self._weighed.get(alike)
+        # Everything but the time and the text.
+        alike = standing[2:]
+        known = self._known.get(alike)
         if known is None:
-            factors = _factors(standing, self._lean, self._options)
+            factors = _factors(standing, self._lean, self._recall)
             boosts = (Boost(reason=reason, factor=value) for reason, value in factors if value != 1)
             known = math.prod(value for _, value in factors), tuple(boosts)
-            self._weighed[alike] = known
+            self._known[alike] = known
         return known
 
 
-def _sum(standing: Standing, relevance: float, options: ScoringOptions, now: datetime) -> float:
-    if not options.decay and not options.source:
+def _sum(standing: Standing, relevance: float, recall: RecallSettings, now: datetime) -> float:
+    decay = recall.decay_weight or 0.0
+    if not decay and not recall.source_weight:
         return relevance
-    weights = options.relevance + options.decay + options.source
+    weights = recall.relevance_weight + decay + recall.source_weight
     age = max((now - standing.observed_at) / _DAY, 0.0)
-    fresh = math.exp(-options.decay_lambda * age)
-    source = options.sources.get(standing.source, 0.0)
+    fresh = math.exp(-recall.decay_lambda * age)
+    source = recall.source_boosts.get(standing.source, 0.0)
     # Age and source count in proportion to relevance: being new is no answer.
-    beside = relevance * (options.decay * fresh + options.source * source)
-    return (options.relevance * relevance + beside) / weights
+    beside = relevance * (decay * fresh + recall.source_weight * source)
+    return (recall.relevance_weight * relevance + beside) / weights
 
 
 def _factors(
-    standing: Standing, lean: IntentFactors, options: ScoringOptions
+    standing: Standing, lean: IntentFactors, recall: RecallSettings
 ) -> list[tuple[str, float]]:
     if standing.kind is None:
         return [("intent", lean.turn)]
     factors = [
         ("intent", _intent_factor(standing.kind, standing.category, lean)),
-        (_KIND_REASONS[standing.kind], options.kinds.get(standing.kind, 1.0)),
+        (_KIND_REASONS[standing.kind], recall.kind_boosts.get(standing.kind, 1.0)),
         # Full trust is the rule and changes nothing.
-        ("confidence", 1 - options.confidence * (1 - standing.confidence)),
+        ("confidence", 1 - recall.confidence_boost * (1 - standing.confidence)),
     ]
     if standing.is_of_others:
         factors.append(("known to others", lean.shared))
     if standing.helped or standing.rejected or standing.accessed:
         helped = standing.helped + _ENTRY_SHARE * standing.accessed
         reason = "feedback" if standing.helped or standing.rejected else "use"
-        factors.append((reason, 1 + options.use * _usefulness(helped, standing.rejected)))
+        factors.append((reason, 1 + recall.use_boost * _usefulness(helped, standing.rejected)))
     return factors
 
 

@@ -1,4 +1,4 @@
-"""Superseded turns: the record that says what is current replaces them in an answer.
+"""Superseded turns: the record that says what is current takes their place in an answer.
 
 A record that overwrites an earlier version keeps the turns of that version among its related terms,
 and is found by them. When it is undone, deleted or forgotten, the turns count again on their own.
@@ -11,14 +11,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.domain.hit import Boost
 from recollect.domain.record import Record
 from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.fuse import Ranked
-from recollect.recall.paths import Found, PathName
+from recollect.recall.candidates import Candidates
+from recollect.recall.paths import Found
 from recollect.recall.question import Question
 
 # Successors are looked up for turns among the best, up to this many times the limit.
@@ -35,31 +34,23 @@ class Succession:
     by_turn: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-class SupersededPath:
-    """A path to the records that supersede the best turns."""
-
-    name: PathName = "replaced"
-
-    def __init__(self, units: UnitIndex) -> None:
-        self._units = units
-
-    async def search(self, question: Question, fused: Ranked) -> Succession:
-        """Return the records that supersede the best turns."""
-        turns = {turn_key(turn): turn for turn in fused.turns(_REACH_FACTOR * question.limit)}
-        if not turns:
-            return Succession()
-        matches = await self._units.search(
-            question.scopes, sorted(turns), _RECORDS_PER_TURN * len(turns), now=question.now
-        )
-        if not len(matches):
-            return Succession()
-        units: list[int] = matches.column("unit").tolist()
-        keys = await self._units.terms_of(units)
-        by_turn: dict[str, str] = {}
-        for unit, record in zip(units, matches.column("owner").tolist(), strict=True):
-            for key in turns.keys() & keys.get(unit, frozenset[int]()):
-                by_turn.setdefault(turns[key], record)
-        return Succession(found=Found(path=self.name, matches=matches), by_turn=by_turn)
+async def search_successors(units: UnitIndex, question: Question, ranked: Candidates) -> Succession:
+    """Return the records that supersede the best turns."""
+    turns = {turn_key(turn): turn for turn in ranked.turns(_REACH_FACTOR * question.limit)}
+    if not turns:
+        return Succession()
+    matches = await units.search(
+        question.scopes, sorted(turns), _RECORDS_PER_TURN * len(turns), now=question.now
+    )
+    if not len(matches):
+        return Succession()
+    places: list[int] = matches.column("unit").tolist()
+    keys = await units.terms_of(places)
+    by_turn: dict[str, str] = {}
+    for unit, record in zip(places, matches.column("owner").tolist(), strict=True):
+        for key in turns.keys() & keys.get(unit, frozenset[int]()):
+            by_turn.setdefault(turns[key], record)
+    return Succession(found=Found(path="replaced", matches=matches), by_turn=by_turn)
 
 
 def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str, str]:
@@ -72,22 +63,16 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
     }
 
 
-def below_successors(weighed: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
+def below_successors(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
     """Sort best first, with nothing superseded before its successor."""
-    if not any(candidate.fused.replaced_by for candidate in weighed):
-        return weighed
-    scores = {candidate.fused.owner_id: candidate.score for candidate in weighed}
+    if not any(hit.candidate.superseded_by for hit in scored):
+        return scored
+    scores = {hit.owner_id: hit.score for hit in scored}
     bounded = [
-        candidate._replace(
-            score=min(
-                candidate.score, scores.get(candidate.fused.replaced_by or "", candidate.score)
-            )
-        )
-        for candidate in weighed
+        hit._replace(score=min(hit.score, scores.get(hit.candidate.superseded_by or "", hit.score)))
+        for hit in scored
     ]
-    return sorted(
-        bounded, key=lambda candidate: (-candidate.score, candidate.fused.replaced_by is not None)
-    )
+    return sorted(bounded, key=lambda hit: (-hit.score, hit.candidate.superseded_by is not None))
 
 
 # --- The effect of links on a recall: duplicates, successors, and the order they imply ------------
@@ -130,22 +115,21 @@ def followers(links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
 
 
 def newest_first(
-    weighed: Sequence[ScoredCandidate], after: Mapping[str, Sequence[str]]
+    scored: Sequence[ScoredCandidate], after: Mapping[str, Sequence[str]]
 ) -> list[ScoredCandidate]:
     """Sort best first, with every newer item before the older one that it follows.
 
     A newer item takes over a better score of the older one, because both are about the same.
     """
-    by_owner = {one.fused.owner_id: one for one in weighed}
+    by_owner = {hit.owner_id: hit for hit in scored}
     depths = {owner: _depth(owner, after, by_owner, frozenset()) for owner in by_owner}
     for owner in sorted(by_owner, key=lambda name: -depths[name]):
         earlier = by_owner[owner]
         for newer in after.get(owner, ()):
             later = by_owner.get(newer)
             if later is not None and later.score < earlier.score and depths[newer] < depths[owner]:
-                boost = Boost(reason=f"follows {owner}", factor=earlier.score / later.score)
-                by_owner[newer] = later._replace(score=earlier.score, boosts=(*later.boosts, boost))
-    return sorted(by_owner.values(), key=lambda one: (-one.score, depths[one.fused.owner_id]))
+                by_owner[newer] = later.moved(earlier.score, f"follows {owner}")
+    return sorted(by_owner.values(), key=lambda hit: (-hit.score, depths[hit.owner_id]))
 
 
 def _depth(

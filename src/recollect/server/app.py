@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from fastapi import Depends, FastAPI
 from fastapi.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.memory import Memory
 from recollect.server import console, description
@@ -155,30 +154,10 @@ def create_app(
     app.include_router(mcp.router)
     app.include_router(description.router)
     console.add_to(app)
-    describe(app)
+    describe(app, ROUTERS)
     app.add_middleware(LimitedRequests)
-    app.add_middleware(BodyLimits, usual=MOST_BYTES, by_path=BODY_BYTES)
+    app.add_middleware(BodyLimit, usual=MOST_BYTES, by_path=BODY_BYTES)
     app.add_middleware(OnlyFromHere, hosts=hosts, forms=FORMS)
     app.add_middleware(Journal)
     tell_problems(app)
     return app
-
-
-# --- How large a body may be, by the address that it is sent to -----------------------------------
-
-
-class BodyLimits:
-    """Limits bodies; some addresses and what is below them have a limit of their own, or none."""
-
-    def __init__(self, app: ASGIApp, usual: int, by_path: Mapping[str, int | None]) -> None:
-        self._usual: ASGIApp = BodyLimit(app, usual)
-        self._by_path: dict[str, ASGIApp] = {
-            path: app if most is None else BodyLimit(app, most) for path, most in by_path.items()
-        }
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._limit_of(scope)(scope, receive, send)
-
-    def _limit_of(self, scope: Scope) -> ASGIApp:
-        path = scope["path"] if scope["type"] == "http" else ""
-        return self._by_path.get(path, self._usual)

@@ -83,7 +83,7 @@ class RecordBody(Body):
     success_rate: float | None = Field(default=None, description="procedural")
     usage_count: int = Field(default=0, description="procedural")
 
-    reason: str = Field(default="", description="why, for the history")
+    reason: str = Field(default="", description="reason, kept in the history")
 
     def given(self) -> RecordFields:
         """The record's fields that the request named."""
@@ -101,13 +101,13 @@ class NewRecord(RecordBody):
 
 
 class ChangedRecord(RecordBody):
-    """Fields to change; what is left out stays as it is."""
+    """Fields to change; omitted fields stay unchanged."""
 
     model_config = described({"content": "Ann prefers aisle seats", "reason": "she said so"})
 
     content: str | None = None
     expected_version: int | None = Field(
-        default=None, description="refuse when the record has moved on"
+        default=None, description="reject if the record changed concurrently"
     )
 
 
@@ -118,7 +118,7 @@ class NewRecords(Body):
 
     items: list[NewRecord]
     namespace: str | None = Field(default=None, description="among the caller's own")
-    reason: str = Field(default="", description="why, for the history")
+    reason: str = Field(default="", description="reason, kept in the history")
 
     def drafts(self) -> list[Draft]:
         """The records as the library takes them."""
@@ -141,7 +141,7 @@ class BulkDelete(Body):
     model_config = described({"ids": ["mem_…"], "reason": "no longer true"})
 
     ids: list[str]
-    reason: str = Field(default="", description="why, for the history")
+    reason: str = Field(default="", description="reason, kept in the history")
 
 
 class Filters(Body):

@@ -77,7 +77,7 @@ def _require_text(request: Request) -> None:
         raise InvalidInput(
             "The address is not valid UTF-8; nothing was changed",
             code="invalid_utf8",
-            hint="Write what is no ASCII as UTF-8, each byte as % and two digits.",
+            hint="Percent-encode non-ASCII characters as UTF-8.",
         ) from None
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -12,10 +16,12 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.routing import APIRoute
+from pydantic import ConfigDict, TypeAdapter
 
-from recollect.server.idempotency import HEADER, READS, SECRET
+from recollect.domain.record import Kind
+from recollect.server.idempotency import HEADER
 from recollect.server.identity import COOKIE
-from recollect.server.permissions import permission_of
+from recollect.server.permissions import declared
 from recollect.server.problems import Problem
 
 ABOUT: Final = (
@@ -49,18 +55,18 @@ def operation_id(route: APIRoute) -> str:
     return route.name
 
 
-def describe(app: FastAPI) -> None:
+def describe(app: FastAPI, routers: Iterable[APIRouter]) -> None:
     """Let the app's description be complete: summaries from docstrings, and the form of errors."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _described(app)
+            app.openapi_schema = _described(app, routers)
         return app.openapi_schema
 
     setattr(app, "openapi", openapi)  # noqa: B010  (the framework's documented way to replace it)
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
+def _described(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     described = get_openapi(
         title=app.title,
         version=app.version,
@@ -69,6 +75,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
         tags=app.openapi_tags,
         routes=app.routes,
     )
+    _describe_schemas(described, routers)
     described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
     described["components"]["securitySchemes"] = {
         "key": {"type": "http", "scheme": "bearer", "description": "an API key or a token"},
@@ -76,21 +83,89 @@ def _described(app: FastAPI) -> dict[str, Any]:
     }
     described["security"] = [{"key": []}, {"cookie": []}]
     for methods in described["paths"].values():
-        for method, operation in methods.items():
+        for operation in methods.values():
             # The first line of a docstring says it all; the rest explains.
             summary, _, rest = operation["description"].partition("\n")
             operation["summary"] = summary.removesuffix(".")
             operation["description"] = rest.strip() or summary
-            if method != "get" and operation["operationId"] not in READS | SECRET:
+            if declared(operation["operationId"]).takes_key:
                 _take_key(operation)
             _tell_permission(operation)
     return described
 
 
+# --- Schemas: those of requests as the framework makes them, those of responses from the domain ---
+
+_RECORDS: Final = frozenset(f"{kind.title()}Record" for kind in Kind)
+_REFERENCE: Final = re.compile(r'(?<="#/components/schemas/)[^"]+')
+
+
+def _describe_schemas(described: dict[str, Any], routers: Iterable[APIRouter]) -> None:
+    """Describe requests and responses apart, with the names and texts of `schemas.toml`."""
+    texts = tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8"))
+    schemas = described["components"]["schemas"]
+    requests: dict[str, Any] = {}
+    for operation in (it for methods in described["paths"].values() for it in methods.values()):
+        operation["responses"] = _renamed(operation["responses"], texts["responses"])
+        for part in operation.keys() & {"parameters", "requestBody"}:
+            _collect(operation[part], schemas, requests)
+            operation[part] = _renamed(operation[part], texts["requests"])
+    responses = _response_schemas(routers)
+    described["components"]["schemas"] = {
+        texts[kind].get(name, name): _renamed(schema, texts[kind])
+        for kind, some in (("requests", requests), ("responses", responses))
+        for name, schema in some.items()
+    }
+    for name in (texts["responses"].get(it, it) for it in responses):
+        _tell(described["components"]["schemas"][name], name, texts)
+
+
+def _response_schemas(routers: Iterable[APIRouter]) -> dict[str, dict[str, Any]]:
+    models = dict.fromkeys(
+        route.response_model
+        for router in routers
+        for route in router.routes
+        if isinstance(route, APIRoute) and route.response_model is not None
+    )
+    together = cast("Any", tuple)[tuple(models)]
+    every = TypeAdapter[Any](together, config=ConfigDict(use_attribute_docstrings=True))
+    told = every.json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
+    return told["$defs"]
+
+
+def _tell(schema: dict[str, Any], name: str, texts: Mapping[str, Any]) -> None:
+    """Add what the texts say of a response, which always has all its members."""
+    schema["title"] = name.removesuffix("-Output")
+    if name in texts["descriptions"]:
+        schema["description"] = texts["descriptions"][name]
+    if name in texts["examples"]:
+        schema["examples"] = [json.loads(texts["examples"][name])]
+    if "properties" in schema:
+        schema["required"] = list(schema["properties"])
+    members = texts["members"].get("Record" if name in _RECORDS else name, {})
+    for member, told in schema.get("properties", {}).items():
+        told.pop("default", None)
+        if member in members:
+            told["description"] = members[member]
+
+
+def _collect(part: Any, schemas: Mapping[str, Any], needed: dict[str, Any]) -> None:
+    """Collect the schemas that a part of the description refers to."""
+    for name in _REFERENCE.findall(json.dumps(part)):
+        if name not in needed:
+            needed[name] = schemas[name]
+            _collect(schemas[name], schemas, needed)
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """Return a part of the description that refers to schemas by other names."""
+    return json.loads(_REFERENCE.sub(lambda it: names.get(it[0], it[0]), json.dumps(part)))
+
+
 def _tell_permission(operation: dict[str, Any]) -> None:
     """Say who may call an operation."""
-    needed = permission_of(operation["operationId"])
-    if needed is None:
+    needed = declared(operation["operationId"])
+    if needed.role is None:
         operation["security"] = []
         return
     operation["x-role"] = needed.role.value
@@ -108,7 +183,7 @@ def _take_key(operation: dict[str, Any]) -> None:
                 "name": HEADER,
                 "in": "header",
                 "required": False,
-                "description": "the same key with the same request happens only once",
+                "description": "a repeated request with the same key is carried out only once",
                 "schema": {"type": "string"},
             }
         )

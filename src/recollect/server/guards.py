@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
@@ -95,14 +95,19 @@ class OnlyFromHere:
 
 
 class BodyLimit:
-    """Refuses bodies over a size, announced by a header or met while reading."""
+    """Refuses bodies over a size, announced by a header or met while reading.
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+    Some paths have a limit of their own, or none.
+    """
+
+    def __init__(self, app: ASGIApp, usual: int, by_path: Mapping[str, int | None]) -> None:
         self._app = app
-        self._most = most_bytes
+        self._usual = usual
+        self._by_path = by_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        most = self._by_path.get(scope.get("path", ""), self._usual)
+        if scope["type"] != "http" or most is None:
             await self._app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "")
@@ -111,21 +116,22 @@ class BodyLimit:
 
         async def limited() -> Message:
             nonlocal read
-            self._require(size)
+            _require(size, most)
             message = await receive()
             read += len(message.get("body", b""))
-            self._require(read)
+            _require(read, most)
             return message
 
         await self._app(scope, limited, send)
 
-    def _require(self, size: int) -> None:
-        # Raised where the body is read, so that it is told like every other problem.
-        if size > self._most:
-            raise HTTPException(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"The body has more than {self._most:,} bytes; nothing was changed",
-            )
+
+def _require(size: int, most: int) -> None:
+    # Raised where the body is read, so that it is told like every other problem.
+    if size > most:
+        raise HTTPException(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"The body has more than {most:,} bytes; nothing was changed",
+        )
 
 
 def _address(scheme: str, host: str) -> _Address | None:

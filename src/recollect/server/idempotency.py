@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from recollect.errors import StorageBusy
 from recollect.server.caller import opened, scoped
-from recollect.server.permissions import require_permission
+from recollect.server.permissions import declared, require_permission
 
 # --- Names in an address: a slash that is written as %2F belongs to a name and separates nothing
 
@@ -46,67 +46,6 @@ class NamedRoute(APIRoute):
 # --- Idempotency-Key on every write: a repeated request is answered as the first one was ---
 
 HEADER: Final = "Idempotency-Key"
-# Operations that change nothing that lasts: asked twice, they are answered twice.
-READS: Final = frozenset(
-    {
-        "recall",
-        "get_item",
-        "search_items",
-        "list_namespaces",
-        "list_items",
-        "recall_in_workspace",
-        "make_context",
-        "route_message",
-        "find_earlier_result",
-        "find_known_result",
-        "search_knowledge",
-        "prepare_session",
-        "open_archives",
-        "close_archives",
-        "settle_session",
-    }
-)
-# Operations that are given up when they take too long; they change nothing.
-TIMED: Final = frozenset({"recall", "make_context", "prepare_session"})
-# Operations that may be repeated at will: what they did is done already. Some also answer with
-# words that are to be forgotten with their session, and so may not be kept.
-REPEATABLE: Final = frozenset(
-    {
-        "open_session",
-        "sync_session",
-        "plan_session",
-        "leave_session",
-        "add_note",
-        "note_structure",
-        "clear_notes",
-        "update_scratchpad",
-        "clear_scratchpad",
-        "process_tool_result",
-        "forget",
-        "forget_with_progress",
-        "import_memory",
-        "add_document",
-        "upload_documents",
-        "archive_document",
-        "retry_document",
-        "extract_conversations",
-        "start_reindexing",
-        "set_agent",
-        "delete_agent",
-        "stop_reindexing",
-        "replace_notes",
-        "set_user_names",
-        "run_due_jobs",
-        "drain_jobs",
-        "seal_audit",
-        "expire_records",
-        "apply_retention",
-        "sweep",
-        "sweep_archives",
-    }
-)
-# Operations whose answer holds a secret: it is never kept. A key's name is taken only once.
-SECRET: Final = frozenset({"sign_in", "sign_out", "create_key", "revoke_key"})
 _KEPT_HEADERS: Final = ("location", "etag", "content-type")
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -117,11 +56,11 @@ class IdempotentRoute(NamedRoute):
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
-        if self.name in TIMED:
+        operation = declared(self.name)
+        if operation.timed:
             return _timed(handle)
-        is_read = (self.methods or set()) <= {"GET"} or self.name in READS
         takes_key = any(it.alias == HEADER for it in self.dependant.header_params)
-        if is_read or takes_key or self.name in REPEATABLE | SECRET:
+        if operation.is_read or takes_key or operation.repeat != "once":
             return handle
 
         async def answer(request: Request) -> Response:
@@ -139,7 +78,7 @@ def _timed(handle: Handler) -> Handler:
                 return await handle(request)
         except TimeoutError:
             raise StorageBusy(
-                f"This took longer than {seconds:g} seconds and was given up",
+                f"The request took longer than {seconds:g} seconds and was cancelled",
                 code="recall_timeout",
                 hint="Try again, or ask for less; server.recall_timeout sets the limit.",
             ) from None

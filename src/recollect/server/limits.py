@@ -75,14 +75,14 @@ class Limits:
         """Let a request of a key begin, or refuse it; whoever began ends, too."""
         if self._working.get(name, 0) >= self._most_at_once:
             raise TooManyRequests(
-                f"This key has {self._most_at_once} requests open; this one was not begun",
+                f"This key has {self._most_at_once} requests open; this one was not started",
                 code="too_many_at_once",
                 hint="Wait for one of them to end; server.concurrent_requests sets the limit.",
                 retry_after=1,
             )
         if wait := self._requests.take(name):
             raise TooManyRequests(
-                "This key has sent too many requests in a minute; this one was not begun",
+                "This key has sent too many requests in a minute; this one was not started",
                 hint="Wait as Retry-After says; server.requests_per_minute sets the limit.",
                 retry_after=wait,
             )
@@ -101,7 +101,7 @@ class Limits:
         """Let an import of a key run, or refuse it: each takes a thread and some memory."""
         if len(self._imports) >= _MOST_IMPORTS or self._imports.count(name) >= _MOST_IMPORTS_OF_ONE:
             raise TooManyRequests(
-                "Too many imports are running; this one was not begun",
+                "Too many imports are running; this one was not started",
                 code="too_many_imports",
                 hint="Wait for one of them to end.",
                 retry_after=5,
@@ -118,7 +118,7 @@ class Limits:
             raise TooManyRequests(
                 "Too many wrong keys came from this address",
                 code="too_many_wrong_keys",
-                hint="Wait as Retry-After says; a right key is taken all the same.",
+                hint="Wait as Retry-After says; a correct key is still accepted.",
                 retry_after=wait,
             )
 

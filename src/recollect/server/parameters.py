@@ -16,14 +16,14 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="the same key with the same request happens only once",
+        description="a repeated request with the same key is carried out only once",
     ),
 ]
-Reason = Annotated[str, Query(description="why, for the history")]
+Reason = Annotated[str, Query(description="reason, kept in the history")]
 # The description tells the bounds; the domain refuses what is beyond them.
 LIMITS: Final[dict[str, Any]] = {"minimum": 1, "maximum": MAX_PAGE}
-Limit = Annotated[int, Query(description="how many at most", json_schema_extra=LIMITS)]
-PageMark = Annotated[str | None, Query(description="the last page's next_cursor")]
+Limit = Annotated[int, Query(description="maximum number of items", json_schema_extra=LIMITS)]
+PageMark = Annotated[str | None, Query(description="next_cursor of the previous page")]
 
 
 # --- Pages of what the library gives as a whole ---------------------------------------------------
@@ -49,9 +49,9 @@ def _place(items: Sequence[T], after: Cursor, name: Callable[[T], str]) -> int:
         if name(it) == after.id:
             return number
     raise InvalidInput(
-        "What the cursor names is no longer in the list",
+        "The cursor points to an item that is no longer in the list",
         code="bad_cursor",
-        hint="Begin again without a cursor.",
+        hint="Start again without a cursor.",
     )
 
 
@@ -61,13 +61,13 @@ _TAG: Final = re.compile(r'(?:W/)?"?([0-9]{1,18})"?')
 
 IfMatch = Annotated[
     str | None,
-    Header(description="the ETag of the version that was seen; another one is answered with 412"),
+    Header(description="ETag of the expected version; answers 412 if it is another"),
 ]
 ExpectedVersion = Annotated[
-    int | None, Query(description="the same as If-Match, answered with 409")
+    int | None, Query(description="expected version, as If-Match; answers 409 if it is another")
 ]
 IfNoneMatch = Annotated[
-    str | None, Header(description="the ETag that is known already; answered with 304")
+    str | None, Header(description="known ETag; answers 304 if it is unchanged")
 ]
 
 

@@ -82,7 +82,7 @@ class Problem(BaseModel):
     code: str
     hint: str
     current_version: int | None = Field(
-        default=None, description="of a record that has moved on; only there"
+        default=None, description="the current version, if the record changed concurrently"
     )
 
 

@@ -136,7 +136,7 @@ def _boundary(request: Request) -> bytes:
     kind, told = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or not told.get(b"boundary"):
         raise InvalidInput(
-            "The body is no multipart form; nothing was stored",
+            "The body is not a multipart form; nothing was stored",
             code="multipart_needed",
             hint="Send it as multipart/form-data with a boundary: curl -F file=@FILE.",
         )

@@ -7,31 +7,35 @@ from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
-import h11
 from starlette.responses import Response
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from recollect.server.problems import problem
 
 PATIENCE_SECONDS: Final = 30.0
 # A large body may take longer than that as long as so much of it arrives.
-MIN_BODY_BYTES_PER_SECOND: Final = 8_192
-HINT: Final = (
+_MIN_BODY_BYTES_PER_SECOND: Final = 8_192
+# Of an address and headers together; httptools has no limit.
+_MAX_HEAD_BYTES: Final = 65_536
+_HINT: Final = (
     "In an address, write what is no ASCII as % and two digits for each byte of UTF-8; curl does "
     "it with: curl -G --data-urlencode 'user=安妮' ADDRESS. Addresses and headers have a limit "
     "of 64 KB."
 )
 
 
-class H11ProblemProtocol(H11Protocol):
+class ProblemProtocol(HttpToolsProtocol):
     """HTTP as uvicorn speaks it, with our form for what it refuses and an end to waiting."""
 
     # How long a request may take to arrive; a body that keeps arriving may take longer.
     patience: ClassVar[float] = PATIENCE_SECONDS
 
     _waiting: asyncio.TimerHandle | None = None
+    # What is arriving: nothing yet, the head of a request, its body; or it is all there.
+    _phase: Literal["idle", "head", "body", "complete"] = "idle"
+    _head_bytes: int = 0
     # What has arrived since the wait began.
     _arrived_bytes: int = 0
 
@@ -42,11 +46,30 @@ class H11ProblemProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         self._arrived_bytes += len(data)
         super().data_received(data)
-        if not self._is_arriving():
+        if self.transport.is_closing():
+            return
+        self._head_bytes += len(data) if self._phase == "head" else 0
+        if self._head_bytes > _MAX_HEAD_BYTES:
+            self.send_400_response("The address and headers are too long")
+        elif self._phase == "complete":
             self._stop_waiting()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._phase, self._head_bytes = "head", 0
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self._phase = "body"
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._phase = "complete"
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        if self._phase == "complete" and not self.pipeline:
+            self._phase = "idle"
         self._wait_for_a_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -55,16 +78,12 @@ class H11ProblemProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Tell that a request cannot be read, and end the connection."""
-        self._end_with(problem(HTTPStatus.BAD_REQUEST, "invalid_http", msg, hint=HINT))
-
-    def _is_arriving(self) -> bool:
-        """Whether the client has still something to send of the request, or all of it."""
-        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        self._end_with(problem(HTTPStatus.BAD_REQUEST, "invalid_http", msg, hint=_HINT))
 
     def _wait_for_a_request(self) -> None:
         self._stop_waiting()
         self._arrived_bytes = 0
-        if self._is_arriving() and not self.transport.is_closing():
+        if self._phase != "complete" and not self.transport.is_closing():
             self._waiting = self.loop.call_later(self.patience, self._give_up)
 
     def _stop_waiting(self) -> None:
@@ -73,47 +92,38 @@ class H11ProblemProtocol(H11Protocol):
             self._waiting = None
 
     def _give_up(self) -> None:
-        is_unanswered = self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE)
-        is_quick = is_quick_enough(self._arrived_bytes, self.patience)
-        keeps_coming = self.conn.their_state is h11.SEND_BODY and is_unanswered and is_quick
-        if self.flow.read_paused or keeps_coming:  # paused: it is we who have not read it yet
+        is_answering = self.cycle is not None and not self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]
+        is_unanswered = is_answering and not self.cycle.response_started
+        is_quick = self._arrived_bytes >= _MIN_BODY_BYTES_PER_SECOND * self.patience
+        keeps_coming = self._phase == "body" and is_unanswered and is_quick
+        if self.flow.read_paused or keeps_coming or (is_answering and self._phase == "head"):
+            # It keeps arriving, or it is we who have not read it yet, or who still answer the
+            # request before it.
             self._wait_for_a_request()
             return
-        began = self.conn.their_state is h11.SEND_BODY or self.conn.trailing_data[0]
-        if not began or not is_unanswered:
+        if self._phase == "idle" or (is_answering and self.cycle.response_started):
             self.transport.close()
             return
-        if self.conn.their_state is h11.SEND_BODY:
+        if is_answering:
             # Whoever waits for the rest of the body learns that it does not come.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        self._end_with(too_slow(self.patience))
+        self._end_with(
+            problem(
+                HTTPStatus.REQUEST_TIMEOUT,
+                "request_too_slow",
+                f"The request did not arrive within {self.patience:g} seconds, nor did it keep "
+                "arriving; nothing was changed",
+                hint=f"Send it again without pauses; a body may arrive at "
+                f"{_MIN_BODY_BYTES_PER_SECOND:,} bytes a second.",
+            )
+        )
 
     def _end_with(self, told: Response) -> None:
         """Send a last response and end the connection."""
         status = HTTPStatus(told.status_code)
-        headers = [*told.raw_headers, (b"connection", b"close")]
-        for event in (
-            h11.Response(status_code=status, headers=headers, reason=status.phrase.encode()),
-            h11.Data(data=bytes(told.body)),
-            h11.EndOfMessage(),
-        ):
-            self.transport.write(self.conn.send(event) or b"")
+        lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
+        lines += [name + b": " + value for name, value in told.raw_headers]
+        head = b"\r\n".join((*lines, b"connection: close"))
+        self.transport.write(head + b"\r\n\r\n" + bytes(told.body))
         self.transport.close()
-
-
-def is_quick_enough(arrived_bytes: int, seconds: float) -> bool:
-    """Return whether a body that brought so much in this time may go on arriving."""
-    return arrived_bytes >= MIN_BODY_BYTES_PER_SECOND * seconds
-
-
-def too_slow(patience: float) -> Response:
-    """Return the answer to a request that did not arrive in time."""
-    return problem(
-        HTTPStatus.REQUEST_TIMEOUT,
-        "request_too_slow",
-        f"The request did not arrive within {patience:g} seconds, nor did it keep arriving; "
-        "nothing was changed",
-        hint=f"Send it again, without a pause; a body of any length may arrive at "
-        f"{MIN_BODY_BYTES_PER_SECOND:,} bytes a second.",
-    )

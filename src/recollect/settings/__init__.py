@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from pydantic import (
-    BaseModel,
     Field,
     ModelWrapValidatorHandler,
+    PrivateAttr,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -21,6 +22,19 @@ from pydantic.fields import FieldInfo
 from recollect.domain.archive import contents_beside
 from recollect.domain.files import data_folder
 from recollect.domain.model_tier import TierNames
+from recollect.domain.sections import (
+    USUAL_DECAY,
+    ArchiveSettings,
+    BufferSettings,
+    CompressionSettings,
+    KnowledgeSettings,
+    LifecycleSettings,
+    NotesSettings,
+    ProfileSettings,
+    RecallSettings,
+    RetentionRuleSettings,
+    SessionSettings,
+)
 from recollect.errors import SettingsError
 from recollect.settings.place import (
     checked_place,
@@ -35,10 +49,7 @@ from recollect.settings.sections import (
     AgentSettings,
     Backend,
     EmbeddingSettings,
-    KnowledgeSettings,
     Place,
-    ProfileSettings,
-    RecallSettings,
     RerankSettings,
     ScopeSettings,
     Section,
@@ -47,6 +58,9 @@ from recollect.settings.sections import (
     StorageSettings,
     StoreSettings,
     WorkspaceSettings,
+    fields_of,
+    is_section,
+    leaves,
 )
 from recollect.settings.sources import (
     PREFIX,
@@ -58,14 +72,7 @@ from recollect.settings.sources import (
     variables_by_place,
 )
 from recollect.settings.working import (
-    ArchiveSettings,
-    BufferSettings,
-    CompressionSettings,
-    LifecycleSettings,
     ModelSettings,
-    NotesSettings,
-    RetentionRuleSettings,
-    SessionSettings,
     WritingSettings,
     reached,
     tier_names,
@@ -103,6 +110,9 @@ class Settings(Section):
     retention: tuple[RetentionRuleSettings, ...] = Field(
         default=(), description="rules that are applied when memory is swept"
     )
+
+    # Whether `recall.decay_lambda` is set, which gives recency its usual weight.
+    _sets_decay: bool = PrivateAttr(default=False)
 
     @property
     def database(self) -> Path:
@@ -256,6 +266,14 @@ class Settings(Section):
         """Return the rerank section for the effective model, wherever it is named."""
         return reached(self.rerank, self.tiers.rerank, self.models)
 
+    @property
+    def effective_recall(self) -> RecallSettings:
+        """Return the recall section with the weight of recency that is in effect."""
+        if self.recall.decay_weight is not None:
+            return self.recall
+        has_decay = self._sets_decay and self.recall.decay_lambda > 0
+        return replace(self.recall, decay_weight=USUAL_DECAY if has_decay else 0.0)
+
     def agent(self, name: str | None) -> AgentSettings:
         """Return the settings of an agent; the defaults if it is not declared."""
         return self.agents.get(name or "", AgentSettings())
@@ -271,7 +289,11 @@ class Settings(Section):
 
     def changed(self) -> dict[str, str]:
         """Return the settings that differ from the defaults, by name, without secrets."""
-        return dict(_differences(self))
+        return {
+            ".".join(place): str(value) if field.repr else "(secret)"
+            for place, value, field in leaves(self)
+            if value != field.get_default(call_default_factory=True)
+        }
 
     @classmethod
     def load(cls, given: Mapping[str, Any] | None = None, *, file: Path | None = None) -> Settings:
@@ -313,7 +335,7 @@ class Settings(Section):
         cls, tree: Any, checked: ModelWrapValidatorHandler[Settings], info: ValidationInfo
     ) -> Settings:
         try:
-            return checked(tree)
+            settings = checked(tree)
         except ValidationError as problems:
             variables = cast("Mapping[tuple[str, ...], str]", info.context or {})
             message = "; ".join(_describe(problem, variables) for problem in problems.errors())
@@ -321,6 +343,15 @@ class Settings(Section):
                 f"Settings cannot be used: {message}",
                 hint=f"`recollect where` shows the settings file; variables begin with {PREFIX}.",
             ) from None
+        if isinstance(tree, Mapping):
+            settings._sets_decay = _sets_decay(cast("Mapping[str, object]", tree).get("recall"))
+        return settings
+
+
+def _sets_decay(recall: object) -> bool:
+    if isinstance(recall, RecallSettings):
+        return recall.decay_lambda != RecallSettings().decay_lambda
+    return isinstance(recall, Mapping) and "decay_lambda" in recall
 
 
 def _describe(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:
@@ -328,7 +359,7 @@ def _describe(problem: Any, variables: Mapping[tuple[str, ...], str]) -> str:
     name = ".".join(place)
     named = [name for at, name in variables.items() if at[: len(place)] == place]
     origin = f" (from {', '.join(named)})" if named else ""
-    if problem["type"] != "extra_forbidden":
+    if problem["type"] not in ("extra_forbidden", "unexpected_keyword_argument"):
         value = f" = {problem['input']!r}" if _may_be_told(place, problem["input"]) else ""
         return f"{name}{value}: {problem['msg']}{origin}"
     similar = difflib.get_close_matches(name, _names(Settings), n=1)
@@ -340,39 +371,18 @@ def _may_be_told(place: tuple[str, ...], value: object) -> bool:
     inner: Any = Settings
     field: FieldInfo | None = None
     for part in place:
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            field = inner.model_fields.get(part)
+        if is_section(inner):
+            field = fields_of(inner).get(part)
             inner = None if field is None else field.annotation
         else:
             # The name of an entry, such as a store.
             inner = next((it for it in get_args(inner) if it not in (str, Ellipsis)), None)
-    return field is not None and field.repr and not isinstance(value, Mapping | BaseModel)
+    is_whole = isinstance(value, Mapping) or is_section(type(value))
+    return field is not None and field.repr and not is_whole
 
 
-def _names(section: type[BaseModel], before: str = "") -> Iterator[str]:
-    for name, field in section.model_fields.items():
+def _names(section: type[Any], before: str = "") -> Iterator[str]:
+    for name, field in fields_of(section).items():
         yield before + name
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from _names(inner, f"{before}{name}.")
-
-
-def _differences(section: BaseModel, before: str = "") -> Iterator[tuple[str, str]]:
-    for name, field in type(section).model_fields.items():
-        value = getattr(section, name)
-        default: object = field.get_default(call_default_factory=True)
-        if isinstance(value, BaseModel):
-            yield from _differences(value, f"{before}{name}.")
-        elif sections := _named_sections(value):
-            for key, entry in sections.items():
-                yield from _differences(entry, f"{before}{name}.{key}.")
-        elif value != default:
-            yield before + name, str(value) if field.repr else "(secret)"
-
-
-def _named_sections(value: object) -> dict[str, BaseModel]:
-    """Return the sections of a table with names, such as agents; empty for other values."""
-    if not isinstance(value, dict):
-        return {}
-    entries = cast("dict[str, object]", value).items()
-    return {name: entry for name, entry in entries if isinstance(entry, BaseModel)}
+        if is_section(field.annotation):
+            yield from _names(field.annotation, f"{before}{name}.")

@@ -49,7 +49,9 @@ _NEEDS: Final[tuple[_Need, ...]] = (
     ),
     _Need(
         ("recall.decay_lambda",),
-        lambda settings: settings.recall.decay > 0 or settings.lifecycle.capacity is not None,
+        lambda settings: bool(
+            settings.effective_recall.decay_weight or settings.lifecycle.capacity
+        ),
         "recall.decay_weight is 0",
     ),
     _Need(

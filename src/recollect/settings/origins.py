@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
 from recollect.errors import SettingsError
 from recollect.settings import Settings
+from recollect.settings.sections import leaves
 from recollect.settings.sources import from_file, settings_file, variables_by_place
 
 Origin = Literal["default", "file", "environment", "given"]
@@ -38,10 +39,10 @@ def settings_in_use(settings: Settings) -> tuple[SettingInUse, ...]:
         # Settings that were passed in do not depend on a file that cannot be read.
         written, usual = {}, Settings()
     variables = variables_by_place(os.environ)
-    known = {place: value for place, value, _ in _leaves(usual)}
+    known = {place: value for place, value, _ in leaves(usual)}
     return tuple(
         _in_use(place, value, field, known, written, variables)
-        for place, value, field in _leaves(settings)
+        for place, value, field in leaves(settings)
     )
 
 
@@ -64,30 +65,12 @@ def _in_use(
     is_secret = not field.repr
     return SettingInUse(
         name=".".join(place),
-        value=SECRET if is_secret and value else value,
+        value=SECRET if is_secret and value else to_jsonable_python(value),
         is_secret=is_secret,
         origin=origin,
         variable=variable,
         description=field.description or "",
     )
-
-
-def _leaves(
-    section: BaseModel, before: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Any, FieldInfo]]:
-    plain = section.model_dump(mode="json")
-    for name, field in type(section).model_fields.items():
-        value: object = getattr(section, name)
-        place = (*before, name)
-        if isinstance(value, BaseModel):
-            yield from _leaves(value, place)
-            continue
-        named = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-        sections = {key: entry for key, entry in named.items() if isinstance(entry, BaseModel)}
-        for key, inner in sections.items():
-            yield from _leaves(inner, (*place, key))
-        if not sections:
-            yield place, plain[name], field
 
 
 def _is_written(tree: Mapping[str, Any], place: tuple[str, ...]) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Literal, TypeGuard, cast, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -14,9 +17,9 @@ from pydantic import (
     Field,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
-from recollect.domain.document import MAX_FILE_BYTES
-from recollect.domain.record import Kind
+from recollect.domain.sections import Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
@@ -34,10 +37,6 @@ def _expand_home(path: object) -> object:
         raise ValueError(str(unknown)) from None
 
 
-# A large number stands for "forever"; larger ones would exceed the calendar.
-MOST_DAYS: Final = 1_000_000
-Days = Annotated[float, Field(gt=0, le=MOST_DAYS)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Place = Annotated[Path, BeforeValidator(_expand_home)]
 PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 
@@ -48,7 +47,48 @@ ServerUrl = Annotated[str, AfterValidator(checked_url)]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    """A section that only settings use; the others are plain values (`domain.sections`)."""
+
+    # The plain values are checked by the same rules, also those that code made.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=True, revalidate_instances="always"
+    )
+
+
+@cache
+def fields_of(section: type[Any]) -> Mapping[str, FieldInfo]:
+    """Return the fields of a section by name."""
+    if issubclass(section, BaseModel):
+        return section.model_fields
+    types = get_type_hints(section, include_extras=True)
+    return {
+        field.name: FieldInfo.from_annotated_attribute(types[field.name], field)
+        for field in fields(section)
+    }
+
+
+def is_section(kind: object) -> TypeGuard[type[Any]]:
+    """Return whether this is the type of a section."""
+    return isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, BaseModel))
+
+
+def leaves(
+    section: object, before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any, FieldInfo]]:
+    """Yield the place, the value and the field of every setting in a section."""
+    for name, field in fields_of(type(section)).items():
+        value: object = getattr(section, name)
+        place = (*before, name)
+        if is_section(type(value)):
+            yield from leaves(value, place)
+            continue
+        table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+        # The sections of a table with names, such as agents.
+        named = {key: entry for key, entry in table.items() if is_section(type(entry))}
+        for key, entry in named.items():
+            yield from leaves(entry, (*place, key))
+        if not named:
+            yield place, value, field
 
 
 class ScopeSettings(Section):
@@ -173,150 +213,6 @@ class StorageSettings(Section):
     _without_local_url = model_validator(mode="before")(without_local_url)
 
 
-# The weight of recency when only its decay is set.
-_USUAL_DECAY: Final = 0.2
-
-
-class RecallSettings(Section):
-    """How recall finds and ranks records and turns."""
-
-    limit: Annotated[int, Field(ge=1, le=1000)] = 5
-    min_score: Share = 0.3
-    candidates: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=200, description="units of each search path before fusion and filtering"
-    )
-    fusion: Literal["scores", "rrf"] = Field(
-        default="scores", description="add the scores of the search paths, or use reciprocal ranks"
-    )
-    keyword_weight: Annotated[float, Field(ge=0, le=10)] = Field(
-        default=1.0, description="weight of words"
-    )
-    vector_weight: Annotated[float, Field(ge=0, le=10)] | None = Field(
-        default=None, description="weight of vectors; empty = as calibrated for the model"
-    )
-    recent: Annotated[int, Field(ge=0, le=1000)] = Field(
-        default=5, description="number of latest records and turns that are always considered"
-    )
-    recent_days: Days = 14
-    recent_weight: Share = Field(default=0.0, description="weight of the recent path; 0 = off")
-    patience: Annotated[float, Field(gt=0)] = Field(
-        default=5.0,
-        description="seconds after which a slow search path is left out",
-    )
-    gap: Share = Field(
-        default=0.4, description="hits below this share of the best one's score are left out"
-    )
-    read_hits: Annotated[int, Field(ge=0, le=50)] = Field(
-        default=6,
-        description="best hits that a local model reads together with the question; 0 = none",
-    )
-    duplicates: Share = Field(
-        default=0.85,
-        description="share of common words from which equal hits count as one; 0 or 1 = never",
-    )
-    intent: Literal[
-        "auto", "new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"
-    ] = Field(default="auto", description="intent of every question; auto = judge each")
-    neighbour_weight: Share = Field(
-        default=0.2, description="weight of the neighbouring turns of a turn"
-    )
-    session_weight: Share = Field(
-        default=0.6, description="weight of the best turn of the same session for a turn"
-    )
-    day_weight: Share = Field(
-        default=0.3, description="weight of the best record of the same day for a record"
-    )
-    answer_weight: Share = Field(
-        default=0.4, description="weight of a matching question for the turn that follows it"
-    )
-    speaker_boost: Share = Field(
-        default=0.4, description="boost of a turn whose speaker the question names"
-    )
-    assistant_discount: Share = Field(default=0.25, description="discount of the assistant's turns")
-    terse_discount: Share = Field(
-        default=0.25, description="discount of a turn that says almost nothing"
-    )
-    outdated_discount: Share = Field(
-        default=0.5, description="discount of a turn that a record supersedes"
-    )
-    answer_kind_boost: Share = Field(
-        default=0.1,
-        description="boost of a text with the time or number that a question asks for",
-    )
-    entity_weight: Share = Field(
-        default=0.1, description="weight of naming the same entities as the best hits; 0 = no hop"
-    )
-    time_boost: Share = Field(
-        default=0.3, description="boost of what is from the time that a question names"
-    )
-    relevance_weight: Annotated[float, Field(gt=0, le=10)] = Field(
-        default=1.0, description="α: weight of relevance"
-    )
-    decay_weight: Share | None = Field(
-        default=None,
-        description=f"β: weight of recency; empty = {_USUAL_DECAY} where decay_lambda is set, else "
-        "0",
-    )
-    decay_lambda: Annotated[float, Field(ge=0)] = Field(
-        default=0.01, description="λ: decay of recency per day; 0 = none"
-    )
-    source_weight: Share = Field(default=0.0, description="γ: weight of the source")
-    source_boosts: dict[str, Share] = Field(default_factory=dict, description="source → boost")
-    kind_boosts: dict[Kind, Annotated[float, Field(ge=0.8, le=1.25)]] = Field(
-        default_factory=lambda: {Kind.PROCEDURAL: 1.04, Kind.SEMANTIC: 1.02},
-        description="kind → factor",
-    )
-    confidence_boost: Share = Field(
-        default=0.05, description="discount of a record with no confidence"
-    )
-    use_boost: Annotated[float, Field(ge=0, le=0.25)] = Field(
-        default=0.1,
-        description="boost or discount of records that helped, were rejected, or entered prompts",
-    )
-    prefetch_limit: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=5, description="maximum number of hits for a message in a prompt"
-    )
-    clause_hits: Annotated[int, Field(ge=0, le=100)] = Field(
-        default=3, description="how many more hits the clauses of a message may add to its prompt"
-    )
-    max_context_tokens: Annotated[int, Field(ge=1)] = 1_500
-    context_form: Literal["structured", "flat"] = Field(
-        default="structured", description="<memory> with sections, or the flat <memory-context>"
-    )
-    context_place: Literal["system", "last_user"] = Field(
-        default="system", description="the message that the block goes into"
-    )
-    cache_seconds: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
-        default=300, description="how long results are cached while nothing is written; 0 = off"
-    )
-    cache_size: Annotated[int, Field(ge=0)] = Field(
-        default=1_000, description="number of cached results"
-    )
-    index_memory_mb: Annotated[int, Field(ge=1)] = Field(
-        default=256, description="memory for packed keyword indexes"
-    )
-    vector_memory_mb: Annotated[int, Field(ge=1)] = Field(
-        default=512, description="memory for packed vectors"
-    )
-
-    @property
-    def decay(self) -> float:
-        """Return the weight of recency: as it is set, or because its decay is set."""
-        if self.decay_weight is not None:
-            return self.decay_weight
-        is_wanted = "decay_lambda" in self.model_fields_set and self.decay_lambda > 0
-        return _USUAL_DECAY if is_wanted else 0.0
-
-
-class ProfileSettings(Section):
-    """The profile of a user, which stands in every prompt."""
-
-    enabled: bool = Field(default=True, description="whether prompts begin with the profile")
-    max_tokens: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=200, description="maximum size of the profile"
-    )
-
-
 class EmbeddingSettings(Section):
     """The embedding model."""
 
@@ -343,45 +239,6 @@ class EmbeddingSettings(Section):
     )
     timeout: Annotated[float, Field(gt=0)] = 30.0
     retries: Annotated[int, Field(ge=0)] = 3
-
-
-# --- Settings of the knowledge base ---------------------------------------------------------------
-
-
-class KnowledgeSettings(Section):
-    """How documents are processed, searched and put into a prompt."""
-
-    context_tokens: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        default=800, description="share of the memory block that documents may take; 0 = none"
-    )
-    context_passages: Annotated[int, Field(ge=1, le=50)] = Field(
-        default=3, description="maximum number of passages"
-    )
-    min_score: Share = Field(default=0.3, description="minimum score of a passage in a prompt")
-    neighbours: Annotated[int, Field(ge=0, le=10)] = Field(
-        default=1, description="chunks before and after a hit that its passage takes in"
-    )
-    passage_tokens: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=720, description="size up to which a passage takes them in"
-    )
-    rewrite: bool = Field(
-        default=True,
-        description="let the `models.classify` model, if there is one, rephrase questions",
-    )
-    max_file_mb: Annotated[int, Field(ge=1, le=MAX_FILE_BYTES // 2**20)] = Field(
-        default=256, description="maximum size of a file"
-    )
-    parse_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(
-        default=120, description="time limit for reading one PDF or Office file"
-    )
-    parse_memory_mb: Annotated[int, Field(ge=256, le=65_536)] = Field(
-        default=4_096, description="memory limit for reading it"
-    )
-
-    @property
-    def max_file_bytes(self) -> int:
-        """Return the maximum size of a file in bytes."""
-        return self.max_file_mb * 2**20
 
 
 # --- Settings of shared memory: who decides on proposals, and which need no decision --------------

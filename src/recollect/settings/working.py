@@ -1,4 +1,4 @@
-"""Settings of the working memory: sessions, archives, notes, models, writing and upkeep."""
+"""Settings of models, writing and upkeep."""
 
 from __future__ import annotations
 
@@ -8,133 +8,9 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import Field
 
 from recollect.domain.model_tier import USUAL_SECONDS, LanguageTask, TierNames
-from recollect.domain.record import Kind
-from recollect.domain.upkeep import RetentionAction
+from recollect.domain.sections import Count, Seconds, Size
 from recollect.domain.write import RedactMode, WritePolicy
-from recollect.settings.sections import (
-    MOST_DAYS,
-    Days,
-    EmbeddingSettings,
-    RerankSettings,
-    Section,
-    Share,
-)
-
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
-Seconds = Annotated[float, Field(gt=0)]
-
-
-class SessionSettings(Section):
-    """How much of a session is sent, and how long its state is kept."""
-
-    context_tokens: Count = Field(
-        default=128_000,
-        description="context size of a model that is not in `models`",
-    )
-    models: dict[str, Count] = Field(
-        default_factory=dict, description="prefix of a model's name → its context size in tokens"
-    )
-    share: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.70, description="share of the context for messages"
-    )
-    messages: Annotated[int, Field(ge=4)] = Field(
-        default=50, description="maximum number of messages to send"
-    )
-    patience: Annotated[float, Field(ge=0)] = Field(
-        default=2.0,
-        description="seconds that a prompt waits for summaries of messages that no longer fit",
-    )
-    prepare_seconds: Annotated[float, Field(ge=0)] = Field(
-        default=0.3,
-        description="seconds after which a prompt does without what is not found by then; 0 = no "
-        "limit",
-    )
-    tokens: str = Field(
-        default="estimate",
-        description="estimate, or an encoding for exact counts, such as o200k_base",
-    )
-    keep_days: Days = Field(
-        default=30, description="how long the state of an inactive session is kept"
-    )
-    scratchpad_minutes: Days = Field(
-        default=30, description="how long the scratchpad of an inactive session is kept"
-    )
-
-
-class CompressionSettings(Section):
-    """When a session is compressed, as shares of the budget, and how much is left."""
-
-    trim_above: Share = 0.60
-    summarise_above: Share = 0.75
-    digest_above: Share = 0.90
-    segment: Count = Field(default=10, description="messages in one summary")
-    kept_by_summaries: Count = Field(default=10, description="newest messages left unchanged")
-    kept_by_digest: Count = 5
-    result_tokens: Count = Field(default=80, description="what is left of an old tool result")
-    summary_tokens: Count = 160
-    digest_tokens: Count = 800
-
-
-class ArchiveSettings(Section):
-    """Large tool results: when they are archived, what is shown, how long they are kept."""
-
-    place: str = Field(
-        default="",
-        description="folder or URL (s3://bucket/path), the same for all machines on a server; "
-        "other memories may use it too; empty = beside the database",
-    )
-    threshold: Count = Field(default=10_000, description="longer results are archived")
-    show: Literal["passages", "full", "placeholder"] = Field(
-        default="passages",
-        description="what the turn that produced a result shows of it",
-    )
-    passage_tokens: Count = 1_500
-    full_tokens: Count = 16_000
-    load_tokens: Count = Field(default=4_000, description="passages of a loaded result")
-    language: Literal["auto", "zh", "en"] = "auto"
-    indexed_passages: Size = Field(default=200, description="how much of a result is searchable")
-    policy: Literal["model", "keyword", "similarity", "mixed"] = Field(
-        default="model", description="who decides to load an archived result"
-    )
-    similarity: Share = Field(default=0.5, description="share of words in common with a result")
-    keep_days: Days | None = 30
-    max_count: Count | None = Field(default=10_000, description="of one scope")
-    max_bytes: Count | None = Field(default=5_000_000_000, description="of one scope")
-
-
-class NotesRuleSettings(Section):
-    """Which notes a tool's results go to, and the paths of their parts."""
-
-    feeds: Literal["structure", "search_results", "page"]
-    content: str
-    document: str = ""
-    items: str = ""
-    source: str = ""
-    score: str = ""
-    chapter: str = ""
-    metadata: dict[str, str] = Field(default_factory=dict)
-    relevance: Share | None = None
-    chunk_type: Literal["search_result", "page_content", "table"] | None = None
-
-
-class NotesSettings(Section):
-    """Session notes for loops of tool calls."""
-
-    enabled: bool = True
-    max_chunks: Count = 10
-    min_relevance: Share = 0.5
-    chunk_chars: Count = Field(default=500, description="maximum characters of one chunk")
-    structure_chars: int = Field(
-        default=2_000, ge=0, description="characters of chapter titles that a prompt shows"
-    )
-    answer_from_cache: bool = Field(
-        default=False,
-        description="answer repeated calls of a structure tool instead of a hint",
-    )
-    rules: dict[str, NotesRuleSettings] = Field(
-        default_factory=dict, description="tool → the notes that its results go to"
-    )
+from recollect.settings.sections import EmbeddingSettings, RerankSettings, Section
 
 
 class ProviderSettings(Section):
@@ -239,50 +115,6 @@ class WritingSettings(Section):
     episode_after: Count = Field(
         default=4, description="minimum user turns for an ended session to be stored as an episode"
     )
-
-
-# --- Settings of upkeep: the short-term buffer, the lifecycle of records, and retention -----------
-
-
-class BufferSettings(Section):
-    """Short-term records: the time to live of each class, and when one becomes long-term."""
-
-    preference_days: Days = 7
-    decision_days: Days = 7
-    follow_up_days: Days = 3
-    sentiment_days: Days = 1
-    weeks_days: Days = Field(
-        default=45, description="what the local reader takes to matter for some weeks"
-    )
-    promote_at: Count = Field(
-        default=3,
-        description="sessions that recall a short-term record before it is long-term",
-    )
-
-
-class LifecycleSettings(Section):
-    """How long expired records are kept, and how many active ones a scope may hold."""
-
-    purge_after_days: Annotated[float, Field(ge=0, le=MOST_DAYS)] = Field(
-        default=30, description="how long an expired record can be restored"
-    )
-    capacity: Count | None = Field(
-        default=None,
-        description="active records of a scope; the least valuable expire first",
-    )
-
-
-class RetentionRuleSettings(Section):
-    """What to do with records that were not changed or confirmed for some time."""
-
-    older_than_days: Days
-    action: RetentionAction
-    kind: Kind | None = None
-    category: str | None = Field(default=None, description="also its aliases")
-    org: str | None = None
-    workspace: str | None = None
-    agent: str | None = Field(default=None, description="empty = any, - = none")
-    user: str | None = Field(default=None, description="empty = any, - = none")
 
 
 # --- The model of each tier, combined from all sections of the settings ---------------------------

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
@@ -18,7 +18,6 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sharing import (
     PROPOSAL_STATUSES,
-    Party,
     Proposal,
     ProposalStatus,
     SharedType,
@@ -26,16 +25,19 @@ from recollect.domain.sharing import (
     shared_type,
 )
 from recollect.domain.times import to_micros
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
-from recollect.recall.meaning import EmbeddingService
 from recollect.sharing.records import Parties
 from recollect.sharing.settlement import RivalFinder, Settled, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.proposals import SqlProposals
 
 _MAX_ATTEMPTS: Final = 20
 _BATCH_PROPOSALS: Final = 200
@@ -66,7 +68,7 @@ class ProposalService:
     def __init__(
         self,
         store: Store,
-        proposals: Proposals,
+        proposals: SqlProposals,
         parties: Parties,
         rivals: RivalFinder,
         meaning: EmbeddingService,
@@ -416,29 +418,3 @@ def _edit_note(edits: Mapping[str, str] | None) -> dict[str, Any]:
 
 
 # --- Reading proposals. They are written by the store's commit ------------------------------------
-
-
-class Proposals(Protocol):
-    """Proposals. One that was not decided in time reads as expired.
-
-    Reads only see the given scopes; `stale` is for the sweep.
-    """
-
-    async def find(
-        self,
-        scopes: Sequence[Scope],
-        *,
-        now: datetime,
-        ids: Sequence[str] | None = None,
-        status: ProposalStatus | None = None,
-        type: str | None = None,
-        by: Party | None = None,
-        after: Cursor | None = None,
-        limit: int | None = None,
-    ) -> list[Proposal]:
-        """Return the proposals that match all conditions, newest first."""
-        ...
-
-    async def stale(self, now: datetime, *, limit: int) -> list[Proposal]:
-        """Return the proposals of all scopes that are pending but expired."""
-        ...

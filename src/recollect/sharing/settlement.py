@@ -19,11 +19,11 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Record
 from recollect.domain.relation import Conflict, Link
 from recollect.domain.sharing import SHARED_TYPES, NearRecord, Proposal
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict as Contradiction
 from recollect.language.units import record_units
 from recollect.ports.judge import MOST_JUDGED, Judge
 from recollect.ports.store import Store
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.batch import conflict_between, link_between
 from recollect.writing.candidates import Candidates
 from recollect.writing.outcome import statement_of

@@ -159,7 +159,8 @@ async def route(context: ToolContext, asked: RouteMessage) -> Json:
 
 async def load_tool_history(context: ToolContext, asked: LoadToolHistory) -> str:
     """Return an archived tool result: all of it, the passages about a query, or a range."""
-    return await context.memory.load_tool_history(asked.uuid, asked.query, asked.range)
+    archive = context.parts.working.sessions.archive(context.caller)
+    return await archive.load_tool_history(asked.uuid, asked.query, asked.range)
 
 
 class _Limits(TypedDict):
@@ -350,8 +351,8 @@ async def _item(context: ToolContext, item: str) -> Record | Turn | str:
     if len(item) > _MAX_ID_CHARACTERS or not is_id(item, "mem", "ep", "proc", "turn"):
         return item
     if item.startswith("turn_"):
-        return await context.memory.turn(item)
-    record = await context.memory.get(item)
+        return await context.parts.listing.turn(context.caller, item)
+    record = await context.parts.listing.get(context.caller, item)
     if record.status is not Status.ACTIVE:
         raise NotFound(f"{item} is {record.status}", hint="Only active memories are summarised.")
     return record

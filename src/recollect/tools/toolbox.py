@@ -16,13 +16,11 @@ from recollect.tools.specs import SPECS, ToolSpec
 from recollect.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
-    from recollect.memory import Memory
-    from recollect.memory.parts import Parts
+    from recollect.assemble.container import Wiring
 
 
 def open_toolbox(
-    memory: Memory,
-    parts: Parts,
+    opened: Wiring,
     caller: Caller,
     own_session: str,
     session: str | None,
@@ -36,14 +34,13 @@ def open_toolbox(
     if session is not None:
         checked_text(session, "session", MAX_LABEL)
     context = ToolContext(
-        memory=memory,
-        parts=parts,
+        opened=opened,
         caller=caller,
         session=own_session if session is None else session,
         named_session=session,
         language=checked_choice(language, TONGUES),
     )
-    agent = memory.settings.agent(caller.scope.agent)
+    agent = context.parts.settings.agent(caller.scope.agent)
     return Toolbox(context, SPECS if agent.enabled else ())
 
 

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any, Final
 
 from recollect.domain.fields import RecordFields, checked_content, revised
+from recollect.domain.filters import make_filter
 from recollect.domain.notes import Decision, ScratchpadUpdate
 from recollect.domain.profile import edited, unmarked, with_tag, written_by
 from recollect.domain.record import Record, is_user_profile
@@ -56,7 +57,7 @@ async def save(context: ToolContext, asked: SaveMemory) -> Json:
         return await _written(context, content, None, fields)
     record_id = _required(asked.id, "id")
     if action == "delete":
-        await context.memory.delete(record_id, reason="memory_save")
+        await context.parts.versions.delete(context.caller, record_id, reason="memory_save")
         return {"id": record_id, "status": "deleted"}
     record = await context.parts.saver.update(
         context.caller, record_id, asked.content, fields, reason="memory_save", author="model"
@@ -75,7 +76,9 @@ async def write(context: ToolContext, asked: Write) -> Json:
 
 async def propose(context: ToolContext, asked: ProposeMemory) -> Json:
     """Propose to share something with all agents of the workspace."""
-    made = await context.memory.shared.propose(asked.content, asked.type, reason=asked.reason or "")
+    made = await context.parts.sharing.proposals.propose(
+        context.caller, asked.content, asked.type, reason=asked.reason or ""
+    )
     return {"id": made.id, "status": made.status}
 
 
@@ -89,7 +92,7 @@ async def update(context: ToolContext, asked: UpdateMemory) -> Json:
     if asked.content is not None:
         checked_content(asked.content)
     for attempt in count(1):
-        stored = await context.memory.get(asked.id)
+        stored = await context.parts.listing.get(context.caller, asked.id)
         merged = await _merged(context, asked, stored) if asked.merge else None
         try:
             record = await _revised(context, asked, stored, merged)
@@ -148,9 +151,9 @@ async def delete(context: ToolContext, asked: DeleteMemory) -> Json:
         raise InvalidInput("Give an id or filters, one of the two", code="missing_field")
     if asked.id is not None:
         if asked.dry_run:
-            _require_own(context, await context.memory.get(asked.id))
+            _require_own(context, await context.parts.listing.get(context.caller, asked.id))
         else:
-            await context.memory.delete(asked.id, reason="memory_delete")
+            await context.parts.versions.delete(context.caller, asked.id, reason="memory_delete")
         return {"deleted": 1}
     assert asked.filters is not None
     if not asked.filters.model_dump(exclude_defaults=True):
@@ -189,13 +192,13 @@ async def _written(
 
 async def _matching(context: ToolContext, wanted: DeleteFilters) -> AsyncIterator[Record]:
     """Yield the records that match the filters and that this caller may delete."""
-    conditions = wanted.model_dump()
-    conditions["namespace"] = context.places.scope(wanted.namespace)
+    conditions = wanted.model_dump(exclude={"namespace"})
     if categories := context.places.categories(wanted.namespace):
         conditions["category"] = [wanted.category] if wanted.category else sorted(categories)
+    where, scopes = make_filter(**conditions), context.places.readable(wanted.namespace)
     cursor: str | None = None
     while True:
-        page = await context.memory.list(limit=MAX_PAGE, cursor=cursor, **conditions)
+        page = await context.parts.listing.records(scopes, where, limit=MAX_PAGE, cursor=cursor)
         for record in page.items:
             if record.scope in context.caller.writable and _is_own(context, record):
                 yield record
@@ -206,7 +209,7 @@ async def _matching(context: ToolContext, wanted: DeleteFilters) -> AsyncIterato
 async def _delete_one(context: ToolContext, record: Record) -> bool:
     """Delete a record; return False if it was already deleted."""
     try:
-        await context.memory.delete(record.id, reason="memory_delete")
+        await context.parts.versions.delete(context.caller, record.id, reason="memory_delete")
     except NotFound:
         return False
     return True
@@ -264,5 +267,6 @@ async def update_scratchpad(context: ToolContext, asked: UpdateScratchpad) -> Js
         blockers=tuple(asked.blockers),
         unblocked=tuple(asked.unblocked),
     )
-    pad = await context.memory.session(context.session).scratchpad.update(news)
+    sessions = context.parts.working.sessions
+    pad = await sessions.open(context.caller, context.session, None, None).scratchpad.update(news)
     return pad.to_json()

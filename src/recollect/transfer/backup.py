@@ -13,13 +13,15 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Blob, contents_beside
 from recollect.domain.transfer import CopiedContents
 from recollect.errors import Conflict
 from recollect.ports.archives import Blobs
-from recollect.ports.upkeep import Maintenance
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.maintenance import SqlMaintenance
 
 _log: Final = logging.getLogger(__name__)
 
@@ -29,7 +31,7 @@ class Backups:
 
     def __init__(
         self,
-        maintenance: Maintenance,
+        maintenance: SqlMaintenance,
         blobs: Blobs,
         folder_at: Callable[[Path], Blobs],
         elsewhere: Callable[[], Sequence[str]],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
@@ -22,9 +22,12 @@ from recollect.domain.transfer import ExportCounts
 from recollect.errors import Closed, Conflict, StorageError
 from recollect.ports.archives import Blobs
 from recollect.ports.runtime import Clock
-from recollect.ports.transfer import Extent, Snapshot, Transfer
+from recollect.ports.transfer import Extent, Snapshot
 from recollect.transfer.archive_format import ContentWriter
 from recollect.transfer.format import header_line, item_line
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.transfer import SqlTransfer
 
 _PROGRESS_EVERY_LINES: Final = 200
 
@@ -34,7 +37,7 @@ _log: Final = logging.getLogger(__name__)
 class Exporter:
     """The export of memory as a stream of lines, with constant memory use."""
 
-    def __init__(self, transfer: Transfer, blobs: Blobs, clock: Clock) -> None:
+    def __init__(self, transfer: SqlTransfer, blobs: Blobs, clock: Clock) -> None:
         self._transfer = transfer
         self._blobs = blobs
         self._clock = clock

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
 
 from recollect.context.archives.description import canonical_input, hash_of
 from recollect.context.archives.indexing import index_job
@@ -46,8 +46,8 @@ from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError,
 from recollect.knowledge.ingest import ingest_job
 from recollect.language.extraction.acts import with_acts
 from recollect.language.units import record_units, turn_units
-from recollect.ports.archives import Archives, Blobs
-from recollect.ports.transfer import Arrival, Outcome, Transfer
+from recollect.ports.archives import Blobs
+from recollect.ports.transfer import Arrival, Outcome
 from recollect.transfer.archive_format import (
     ContentKey,
     ContentPart,
@@ -58,6 +58,10 @@ from recollect.transfer.archive_format import (
 from recollect.transfer.format import read_header, read_item
 from recollect.transfer.unpacking import in_thread
 from recollect.writing.redaction import Counting, Redactor
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
+    from recollect.backends.sql.transfer import SqlTransfer
 
 _BATCH_LINES: Final = 500
 _BATCH_BYTES: Final = 4_000_000
@@ -71,7 +75,7 @@ _MAX_LISTED_PROBLEMS: Final = 100
 class ImportedContents:
     """The contents of an import, stored before their archives; unused ones are removed."""
 
-    def __init__(self, archives: Archives, blobs: Blobs, redactor: Redactor) -> None:
+    def __init__(self, archives: SqlArchives, blobs: Blobs, redactor: Redactor) -> None:
         self._archives = archives
         self._redactor = redactor
         self._redacted_contents: dict[ContentKey, bytes] = {}
@@ -400,9 +404,9 @@ class Importer:
 
     def __init__(
         self,
-        transfer: Transfer,
+        transfer: SqlTransfer,
         filler: VectorBackfill,
-        archives: Archives,
+        archives: SqlArchives,
         blobs: Blobs,
         redactor: Redactor,
         holds: Callable[[Scope], bool] = lambda scope: True,

@@ -14,8 +14,8 @@ from recollect.domain.record import Evidence, Record
 from recollect.domain.relation import Conflict, Link, Verdict
 from recollect.domain.scope import Scope
 from recollect.domain.write import Step, Trace, WriteStatus, Written
+from recollect.embedding.service import Embedded
 from recollect.language.units import is_searched_alike
-from recollect.recall.meaning import Embedded
 from recollect.writing.candidates import Candidate, compared_kinds
 from recollect.writing.keep_wishes import Kept
 from recollect.writing.redaction import Counts

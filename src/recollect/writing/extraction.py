@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.filters import Filter
@@ -21,7 +21,7 @@ from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
 from recollect.language.extraction.conversation import asks_to_keep
 from recollect.ports.runtime import give_way
-from recollect.ports.store import Store, Writes
+from recollect.ports.store import Store
 from recollect.writing.forget_wishes import ForgetWishes, holds_forget_wish
 from recollect.writing.intake import Extracted
 from recollect.writing.jobs import RereadQueue, is_outage
@@ -30,6 +30,9 @@ from recollect.writing.pipeline import WritePipeline
 from recollect.writing.plain_reader import PlainReader
 from recollect.writing.reader_extraction import Extractor, ReaderExtractor
 from recollect.writing.schedule import Judging, session_of
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
 
 _log: Final = logging.getLogger(__name__)
 
@@ -49,7 +52,7 @@ class Extraction:
     def __init__(
         self,
         store: Store,
-        writes: Writes,
+        writes: SqlWrites,
         pipeline: WritePipeline,
         policy: Callable[[Caller], WritePolicy],
         model: Extractor | None = None,

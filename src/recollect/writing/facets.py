@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.domain.job import Job, NewJob
 from recollect.domain.record import Record
@@ -11,10 +11,11 @@ from recollect.language.sentences import passages
 from recollect.ports.facets import FacetGuess, FacetReader
 
 if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlUndecidedRecords
     from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.service import Embedded
     from recollect.ports.jobs import Jobs
     from recollect.ports.units import Vector
-    from recollect.recall.meaning import Embedded
 
 
 class Facets:
@@ -100,24 +101,12 @@ DECIDE_FACETS: Final = "decide_facets"
 _RECORDS_PER_BATCH: Final = 100
 
 
-class UndecidedRecords(Protocol):
-    """All records without a facet, in all scopes."""
-
-    async def first(
-        self, model: str, *, after: str, limit: int
-    ) -> Sequence[tuple[Record, bytes | None]]:
-        """Return some of them by id, each with the vector of its text by this model, if any."""
-        ...
-
-    async def decide(self, records: Sequence[Record]) -> None:
-        """Store the facets of these records, unless they were changed since."""
-        ...
-
-
 class FacetDecider:
     """The job's work; an interrupted run resumes where it stopped."""
 
-    def __init__(self, records: UndecidedRecords, jobs: Jobs, reader: FacetReader | None) -> None:
+    def __init__(
+        self, records: SqlUndecidedRecords, jobs: Jobs, reader: FacetReader | None
+    ) -> None:
         self._records = records
         self._jobs = jobs
         self._reader = reader

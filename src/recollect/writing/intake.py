@@ -19,10 +19,10 @@ from recollect.domain.record import (
     is_user_profile,
 )
 from recollect.domain.scope import Caller
+from recollect.domain.sections import BufferSettings
 from recollect.domain.turn import Turn
 from recollect.domain.write import (
     FORGET_WISH,
-    BufferTimes,
     Claim,
     Grounded,
     Lasts,
@@ -73,7 +73,7 @@ class Intake:
         redactor: Redactor,
         clock: Clock,
         policy: Callable[[Caller], WritePolicy],
-        times: BufferTimes,
+        buffer: BufferSettings,
         *,
         grounds: bool = True,
     ) -> None:
@@ -81,7 +81,7 @@ class Intake:
         self._redactor = redactor
         self._clock = clock
         self._policy = policy
-        self._times = times
+        self._buffer = buffer
         self._grounds = grounds
 
     async def of_call(
@@ -264,7 +264,9 @@ class Intake:
         """Return the record, with an expiry in the short-term tier unless it is kept for good."""
         if is_kept:
             return record
-        expires = record.expires_at or self._clock.now() + self._times.of(record.category, lasts)
+        expires = record.expires_at or self._clock.now() + self._buffer.lifetime(
+            record.category, lasts
+        )
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
 
     def _redact(

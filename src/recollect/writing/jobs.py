@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from recollect.domain.change import ChangeSet
 from recollect.domain.filters import Filter
@@ -22,6 +22,7 @@ from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Act, Turn
 from recollect.domain.write import LostReading
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import ModelError, StaleVersion
 from recollect.language.extraction.acts import with_acts
 from recollect.language.units import record_units, turn_units
@@ -31,7 +32,6 @@ from recollect.ports.judge import MOST_JUDGED, Statement
 from recollect.ports.runtime import Clock, give_way
 from recollect.ports.store import Store
 from recollect.recall.fresh_links import FreshLinks
-from recollect.recall.meaning import EmbeddingService
 from recollect.writing.candidates import Candidates, compared_scopes
 from recollect.writing.intake import Extracted
 from recollect.writing.judges import JudgeChain
@@ -39,6 +39,9 @@ from recollect.writing.outcome import statement_of
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.reader_extraction import Extractor
 from recollect.writing.schedule import is_judged, judged_of, place_of, session_of
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedTurns
 
 _MAX_ATTEMPTS: Final = 5
 Item = Record | Turn
@@ -334,7 +337,7 @@ READ_AGAIN: Final = "read_again"
 class Recovery:
     """The job that has every such session read again, each by a job of its own."""
 
-    def __init__(self, lost: LostReadings, jobs: Jobs) -> None:
+    def __init__(self, lost: SqlLostReadings, jobs: Jobs) -> None:
         self._lost = lost
         self._jobs = jobs
 
@@ -358,14 +361,6 @@ def _read_again(reading: LostReading) -> NewJob:
     )
 
 
-class LostReadings(Protocol):
-    """What was read without keeping what it says, in all scopes."""
-
-    async def all(self) -> Sequence[LostReading]:
-        """Return the turns of every session that this happened to."""
-        ...
-
-
 # --- A job that decides the acts of turns stored before acts existed ------------------------------
 
 DECIDE_ACTS: Final = "decide_acts"
@@ -375,7 +370,7 @@ _TURNS_PER_BATCH: Final = 200
 class ActDecider:
     """The job's work; an interrupted run resumes where it stopped."""
 
-    def __init__(self, turns: UndecidedTurns, jobs: Jobs) -> None:
+    def __init__(self, turns: SqlUndecidedTurns, jobs: Jobs) -> None:
         self._turns = turns
         self._jobs = jobs
 
@@ -392,15 +387,3 @@ class ActDecider:
 
 
 # --- Turns without an act, stored by releases that did not classify turns -------------------------
-
-
-class UndecidedTurns(Protocol):
-    """All turns without an act, in all scopes."""
-
-    async def first(self, *, limit: int) -> Sequence[Turn]:
-        """Return some of them, oldest first; none if all are classified."""
-        ...
-
-    async def decide(self, acts: Mapping[str, Act]) -> None:
-        """Store the acts of these turns, with the traits of their units."""
-        ...

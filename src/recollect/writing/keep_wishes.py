@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.record import Evidence, Record, Status
@@ -23,10 +23,13 @@ from recollect.language.extraction.utterances import Sentence, readable, sentenc
 from recollect.language.uptake import uptake
 from recollect.ports.judge import MOST_JUDGED, Judge, Statement
 from recollect.ports.runtime import Clock
-from recollect.ports.store import Store, Writes
+from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.writing.judges import have_other_numbers
 from recollect.writing.outcome import statement_of
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
 
 # Returns the records that entered prompts of a session, of those in these scopes.
 Recalled = Callable[[Sequence[Scope], str], Awaitable[Collection[str]]]
@@ -53,7 +56,7 @@ class KeepWishes:
     def __init__(
         self,
         store: Store,
-        writes: Writes,
+        writes: SqlWrites,
         recaller: Callable[[], CachedRecaller],
         recalled: Recalled,
         judge: Judge,

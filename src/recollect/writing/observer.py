@@ -12,11 +12,11 @@ from recollect.domain.filters import Filter
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn, new_turn
+from recollect.embedding.late_vectors import LateVectors
 from recollect.language.extraction.acts import holds_wish, with_acts
 from recollect.language.units import turn_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.recall.late_vectors import LateVectors
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import idempotency, redacted_entry, units_of
 from recollect.writing.schedule import ExtractionSchedule

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.scope import Caller
 from recollect.domain.write import Route, Trace, WritePolicy
 from recollect.errors import InvalidInput, NotFound
-from recollect.ports.store import Writes
 from recollect.recall.user_names import UserNames
 from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
@@ -20,6 +20,9 @@ from recollect.writing.redaction import Redactor
 from recollect.writing.routing import Router
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ class WritingParts:
     background: BackgroundJudge
     router: Router
     redactor: Redactor
-    writes: Writes
+    writes: SqlWrites
     policy: Callable[[Caller], WritePolicy]
     names: UserNames
     naming: Naming

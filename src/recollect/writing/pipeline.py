@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Final, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
 from recollect.domain.change import ChangeSet, Committed
@@ -23,14 +23,14 @@ from recollect.domain.record import Evidence, Record, Status, Tier
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
+from recollect.embedding.service import Embedded, EmbeddingService
 from recollect.errors import NotFound, StaleVersion
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
 from recollect.language.units import record_units
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
-from recollect.ports.store import Store, Writes
-from recollect.recall.meaning import Embedded, EmbeddingService
+from recollect.ports.store import Store
 from recollect.writing.batch import Batch, Incoming
 from recollect.writing.candidates import (
     Candidate,
@@ -56,6 +56,9 @@ from recollect.writing.outcome import (
 )
 from recollect.writing.saver import Namespace, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of, wished_strategy
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
 
 # --- Words of a conversation that a record was made from before extraction reads them -------------
 # An agent or a person may write a record from a turn and name its words as evidence. Extraction
@@ -173,7 +176,7 @@ class WritePipeline:
     def __init__(
         self,
         store: Store,
-        writes: Writes,
+        writes: SqlWrites,
         meaning: EmbeddingService,
         clock: Clock,
         intake: Intake,

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller, Scope
     from recollect.domain.sharing import Proposal
     from recollect.domain.unit import OwnerUnits
+    from recollect.embedding.service import EmbeddingService
     from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.recall.listing import Listing
-    from recollect.recall.meaning import EmbeddingService
     from recollect.writing.schedule import Judging
 
 # --- The turns that a record supersedes; recall uses them to mark those turns ---------------------

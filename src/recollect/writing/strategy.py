@@ -58,7 +58,7 @@ def wished_strategy(metadata: Mapping[str, Any]) -> Strategy | None:
         return None
     if named not in STRATEGIES:
         raise InvalidInput(
-            f"metadata.strategy {named!r} is none of: {', '.join(STRATEGIES)}",
+            f"metadata.strategy {named!r} is not one of: {', '.join(STRATEGIES)}",
             code="unknown_value",
         )
     return named

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.write import Pending
 from recollect.ports.jobs import Jobs
-from recollect.ports.store import Writes
 from recollect.writing.schedule import ExtractionSchedule
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.writes import SqlWrites
 
 # A server hears many sessions; those that were left long ago are read by then.
 _MAX_SESSIONS: Final = 1_000
@@ -18,7 +20,7 @@ _MAX_SESSIONS: Final = 1_000
 class Told:
     """The sessions in which this process was told something, until they are read."""
 
-    def __init__(self, jobs: Jobs, writes: Writes, schedule: ExtractionSchedule) -> None:
+    def __init__(self, jobs: Jobs, writes: SqlWrites, schedule: ExtractionSchedule) -> None:
         self._jobs = jobs
         self._writes = writes
         self._schedule = schedule

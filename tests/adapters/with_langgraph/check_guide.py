@@ -67,7 +67,7 @@ def _close_with_the_first_call(monkeypatch: pytest.MonkeyPatch, model: Scripted)
     def generating(self: Scripted, *given: Any, **options: Any) -> Any:
         if not model.sent:
             opened[0].drain()
-            opened[0]._loop.run(opened[0]._memory.close)
+            opened[0]._loop.run(opened[0]._inner.close)
         return generate(self, *given, **options)
 
     monkeypatch.setattr(Scripted, "_generate", generating)

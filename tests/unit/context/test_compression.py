@@ -10,8 +10,8 @@ import pytest
 from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import (
     Compression,
-    CompressionOptions,
     Trimmer,
+    digest_room,
     digested_to,
     edits_of,
     segments,
@@ -23,6 +23,7 @@ from recollect.context.placeholder import Placeholder, opened
 from recollect.context.summariser import Summariser
 from recollect.context.summary_text import summary_text
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
+from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.errors import ModelError
 from recollect.language.token_estimate import EstimatedTokens
@@ -30,7 +31,7 @@ from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.ports.language_model import Filled, Prompt, Shape
 
 _COUNTER = EstimatedTokens()
-_OPTIONS = CompressionOptions()
+_OPTIONS = CompressionSettings()
 _LONG = "\n".join(f"2026-02-01 INFO step {n} finished, all {n} rows are fine" for n in range(80))
 _FOUND = {"decisions": ["Redis is used for the queue"], "facts": ["Ann Lee owns the ledger"]}
 
@@ -61,11 +62,12 @@ def _with_tools(number: int, result: str) -> list[Message]:
 
 
 def _background(
-    *replies: Reply, options: CompressionOptions = _OPTIONS, timeout: float = 5.0
+    *replies: Reply, options: CompressionSettings = _OPTIONS, timeout: float = 5.0
 ) -> tuple[BackgroundCompression, ScriptedModel]:
     model = ScriptedModel(replies, seconds=timeout)
     summariser = Summariser(_COUNTER, options, model if replies else None)
-    return BackgroundCompression(summariser, _COUNTER, options), model
+    background = BackgroundCompression(summariser, _COUNTER, options, most_verbatim=48)
+    return background, model
 
 
 def _trim(messages: list[Message], to: int) -> tuple[Message, ...]:
@@ -253,9 +255,9 @@ async def test_a_compression_survives_being_stored():
 
 
 def test_the_digest_of_a_long_session_may_be_longer_but_not_than_a_part_of_the_budget():
-    assert _OPTIONS.digest_room(195, 10_000) == 800
-    assert _OPTIONS.digest_room(1_000, 90_000) == 4_000
-    assert _OPTIONS.digest_room(195, 2_000) == 500
+    assert digest_room(195, 10_000, _OPTIONS) == 800
+    assert digest_room(1_000, 90_000, _OPTIONS) == 4_000
+    assert digest_room(195, 2_000, _OPTIONS) == 500
 
 
 # --- in the background
@@ -333,7 +335,7 @@ async def test_a_restarted_session_goes_on_where_it_was():
     before = await background.compressed(_talk(40), 2_000)
     stored = Compression.from_json(background.compression.as_json())
     summariser = Summariser(_COUNTER, _OPTIONS, ScriptedModel([]))
-    restarted = BackgroundCompression(summariser, _COUNTER, _OPTIONS, stored)
+    restarted = BackgroundCompression(summariser, _COUNTER, _OPTIONS, stored, most_verbatim=48)
     after = restarted.compress(_talk(40), 2_000)
     assert not after.pending
     assert after.edits == before.edits
@@ -507,7 +509,7 @@ async def test_segments_are_asked_about_side_by_side():
 
     model = Watching([Slowly(seconds=0.01, reply=_FOUND)] * 9)
     background = BackgroundCompression(
-        Summariser(_COUNTER, _OPTIONS, model), _COUNTER, _OPTIONS
+        Summariser(_COUNTER, _OPTIONS, model), _COUNTER, _OPTIONS, most_verbatim=48
     )  # fmt: skip
     await background.compressed(_talk(100), 4_000)
     assert model.most == 4

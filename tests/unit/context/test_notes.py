@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from recollect.context.notes import (
     PRESETS,
-    NotesOptions,
     NotesRule,
     SessionNotes,
     chapters,
     excerpt,
 )
 from recollect.domain.notes import Cached, ContentChunk, Hint
+from recollect.domain.sections import NotesSettings
 from recollect.errors import InvalidInput
 
 _TOC = {
@@ -92,7 +92,7 @@ def test_equal_content_is_kept_once_with_its_better_score():
 
 
 def test_a_page_just_read_is_kept_even_if_the_notes_are_full_of_equally_relevant_ones():
-    notes = SessionNotes(NotesOptions(max_chunks=2))
+    notes = SessionNotes(NotesSettings(max_chunks=2))
     for name in ("one", "two", "three"):
         notes.add_page_content(f"page {name}", f"doc {name}")
     assert _contents(notes) == ["page three", "page two"]
@@ -112,7 +112,7 @@ _CHUNKS = st.lists(
 @settings(deadline=None)
 @given(chunks=_CHUNKS, most=st.integers(1, 6), least=st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_whatever_is_added_the_best_of_it_is_kept_in_order(chunks, most, least):
-    notes = SessionNotes(NotesOptions(max_chunks=most, min_relevance=least))
+    notes = SessionNotes(NotesSettings(max_chunks=most, min_relevance=least))
     for chunk in chunks:
         notes.add_chunk(chunk)
     kept = notes.relevant_chunks
@@ -124,7 +124,7 @@ def test_whatever_is_added_the_best_of_it_is_kept_in_order(chunks, most, least):
     assert scores == sorted(best.values(), reverse=True)[:most]
     assert len(set(_contents(notes))) == len(kept)
 
-    loaded = SessionNotes(NotesOptions(max_chunks=most, min_relevance=least))
+    loaded = SessionNotes(NotesSettings(max_chunks=most, min_relevance=least))
     loaded.load(json.loads(json.dumps(notes.dump())))
     assert loaded.relevant_chunks == kept
 
@@ -175,7 +175,7 @@ def test_the_hint_has_the_levels_that_fit_and_says_what_is_left_out():
     nested = [{"title": f"Part {n}", "parts": [f"{n}.{m}" for m in range(9)]} for n in range(9)]
     said = {}
     for room in (1_000, 100, 20):
-        notes = SessionNotes(NotesOptions(structure_chars=room))
+        notes = SessionNotes(NotesSettings(structure_chars=room))
         notes.observe_tool("get_toc", {"reg_id": "book"}, {"toc": nested}, archive="arch_1")
         said[room] = notes.get_toc_cache_hint().splitlines()[-1]
         assert said[room].endswith('load_tool_history(uuid="arch_1")')
@@ -230,7 +230,7 @@ def test_both_read_in_english_where_english_is_spoken():
     )
     notes.current_query = "倒闸操作由几个人进行？"
     assert notes.get_memory_context().startswith("# 已获取的相关信息\n")
-    spoken = SessionNotes(NotesOptions(language="en"))
+    spoken = SessionNotes(language="en")
     spoken.cache_toc("angui_2024", _TOC)
     assert spoken.get_toc_cache_hint().startswith("# Cached tables of contents\n")
 
@@ -270,7 +270,7 @@ def test_of_a_long_page_what_speaks_to_the_question_is_kept(question, answer, fi
 
 
 def test_without_a_question_a_long_page_is_represented_by_its_beginning():
-    notes = SessionNotes(NotesOptions(chunk_chars=40))
+    notes = SessionNotes(NotesSettings(chunk_chars=40))
     notes.add_page_content("First things first. " + "Then the rest. " * 30, "p. 1")
     assert _contents(notes) == ["First things first. Then the rest."]
 
@@ -458,13 +458,13 @@ _JSON = st.recursive(
 @settings(deadline=None, max_examples=150)
 @given(tool=st.sampled_from(sorted(PRESETS)), arguments=_JSON, result=_JSON)
 def test_no_result_of_any_shape_breaks_the_notes(tool, arguments, result):
-    notes = SessionNotes(NotesOptions(answer_from_cache=True))
+    notes = SessionNotes(NotesSettings(answer_from_cache=True))
     notes.observe_tool(tool, arguments, result)
     notes.before_tool(tool, arguments)
     notes.get_memory_context()
     notes.get_toc_cache_hint()
     kept = json.loads(json.dumps(notes.dump(), ensure_ascii=False).encode())
-    again = SessionNotes(NotesOptions(answer_from_cache=True))
+    again = SessionNotes(NotesSettings(answer_from_cache=True))
     again.load(kept)
     assert again.dump() == notes.dump()
 
@@ -499,7 +499,7 @@ def test_a_document_that_only_the_result_names_is_known_by_the_same_call():
 
 
 def test_if_so_set_the_same_call_is_answered_from_the_cache():
-    notes = SessionNotes(NotesOptions(answer_from_cache=True))
+    notes = SessionNotes(NotesSettings(answer_from_cache=True))
     as_given = json.dumps(_TOC)
     notes.observe_tool("get_toc", {"reg_id": "angui_2024", "depth": 2}, as_given)
     answer = notes.before_tool("get_toc", '{"depth": 2, "reg_id": "angui_2024"}')
@@ -516,7 +516,7 @@ def test_notes_that_are_switched_off_note_nothing(caplog: pytest.LogCaptureFixtu
     full = SessionNotes()
     full.cache_toc("d", _TOC)
     full.add_page_content("text", "p")
-    notes = SessionNotes(NotesOptions(enabled=False))
+    notes = SessionNotes(NotesSettings(enabled=False))
     with caplog.at_level(logging.DEBUG, "recollect"):
         notes.cache_toc("d", _TOC)
         notes.add_chunk(_chunk("fact", 0.9))

@@ -74,17 +74,6 @@ async def embedder():
     await opened.close()
 
 
-async def test_rows_are_unit_vectors_in_the_order_of_the_texts(embedder: OnnxEmbedder):
-    texts = ["one two three four", "two", "three three", "one"]
-
-    vectors = await embedder.embed(texts, "passage")
-    alone = np.concatenate([await embedder.embed([text], "passage") for text in texts])
-
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(vectors, alone, atol=1e-6)
-
-
 async def test_what_reads_an_expected_text_is_loaded_before_it_comes():
     loaded = threading.Event()
 
@@ -142,10 +131,6 @@ async def test_progress_ends_with_all_texts_done(embedder: OnnxEmbedder):
     assert seen[-1] == (700, 700)
     assert len(seen) > 1
     assert seen == sorted(seen)
-
-
-async def test_no_texts_are_no_rows(embedder: OnnxEmbedder):
-    assert (await embedder.embed([], "query")).shape == (0, DIMENSION)
 
 
 async def test_half_a_surrogate_pair_does_not_stop_it(embedder: OnnxEmbedder):
@@ -314,12 +299,3 @@ async def test_after_closing_it_says_so(embedder: OnnxEmbedder):
 
     with pytest.raises(Closed):
         await embedder.embed(["one"], "query")
-
-
-async def test_several_tasks_may_embed_at_once(embedder: OnnxEmbedder):
-    expected = await embedder.embed(["one two"], "passage")
-
-    results = await asyncio.gather(*(embedder.embed(["one two"], "passage") for _ in range(20)))
-
-    for vectors in results:
-        np.testing.assert_allclose(vectors, expected, atol=1e-6)

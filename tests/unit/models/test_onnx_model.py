@@ -1,9 +1,12 @@
-"""Texts of like length go through a model together."""
+"""Texts of like length go through a model together, whose file is not held."""
+
+import sys
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.onnx_model import by_length
+from recollect.models.onnx_model import by_length, open_session
+from training.onnx_graph import FLOAT, Graph
 
 
 @given(st.lists(st.integers(1, 40), max_size=60), st.integers(1, 100), st.integers(1, 8))
@@ -34,3 +37,14 @@ def test_very_little_is_not_worth_a_second_run():
 
 def test_of_many_texts_each_batch_is_as_full_as_it_can_be():
     assert [len(batch) for batch in by_length([20] * 90, 192, lanes=2)] == [9] * 10
+
+
+def test_an_open_model_does_not_hold_its_file():
+    graph = Graph()
+    x = graph.input("x", FLOAT, ("rows", 3))
+    graph.output(graph.node("Softmax", x, axis=-1), "y", FLOAT, ("rows", 3))
+    file = graph.model()
+    held = sys.getrefcount(file)
+    session = open_session(file)
+    assert sys.getrefcount(file) == held
+    assert len(session.get_inputs()) == 1

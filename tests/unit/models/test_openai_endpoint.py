@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
@@ -18,69 +14,32 @@ from recollect.errors import NotAvailable
 from recollect.models import openai_endpoint
 from recollect.models.faults import EmbeddingFailed
 from recollect.models.openai_endpoint import Endpoint, OpenAIEmbedder
+from tests.unit.models.model_service import ModelService, running
 
 KEY = "sk-very-secret"
 
 
-class Server(ThreadingHTTPServer):
-    """Answers with the vector (length of the text, 1, 1); `faults` are answered first."""
+class Server(ModelService):
+    """Answers with the vector (length of the text, 1, 1)."""
 
-    daemon_threads = True
+    tokens: int | None = None
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.faults: list[tuple[int, dict[str, str], bytes]] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
-        self.delay = 0.0
-        self.tokens: int | None = None
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up while the server was slow is what some tests are about."""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.bodies.append(body)
-        self.server.keys.append(self.headers.get("authorization"))
-        time.sleep(self.server.delay)
-        if self.server.faults:
-            status, headers, content = self.server.faults.pop(0)
-        else:
-            rows = [
-                {"index": index, "embedding": [float(len(text)), 1.0, 1.0]}
-                for index, text in enumerate(body["input"])
-            ]
-            # The order of an answer is not promised; the index is.
-            answer: dict[str, Any] = {"data": rows[::-1]}
-            if self.server.tokens is not None:
-                answer["usage"] = {"prompt_tokens": self.server.tokens}
-            status, headers, content = 200, {}, json.dumps(answer).encode()
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Tests keep the terminal quiet."""
+    def answer(self, body: dict[str, Any]) -> Any:
+        rows = [
+            {"index": index, "embedding": [float(len(text)), 1.0, 1.0]}
+            for index, text in enumerate(body["input"])
+        ]
+        # The order of an answer is not promised; the index is.
+        answer: dict[str, Any] = {"data": rows[::-1]}
+        if self.tokens is not None:
+            answer["usage"] = {"prompt_tokens": self.tokens}
+        return answer
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
+    with running(Server()) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +66,7 @@ async def test_rows_come_normalised_and_in_order_over_several_batches(server: Se
     np.testing.assert_allclose(vectors, expected, atol=1e-6)
     assert [len(body["input"]) for body in server.bodies] == [2, 2, 1]
     assert seen == [(2, 5), (4, 5), (5, 5)]
-    assert server.keys[0] == f"Bearer {KEY}"
+    assert server.requests[0][1] == f"Bearer {KEY}"
 
 
 async def test_half_a_surrogate_pair_is_sent_as_a_question_mark(server: Server):

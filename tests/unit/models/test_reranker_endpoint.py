@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
@@ -22,73 +19,33 @@ from recollect.models.rerankers import (
     RerankingFailed,
     open_reranker,
 )
+from tests.unit.models.model_service import ModelService, running
 
 KEY = "sk-very-secret"
 
 
-class Server(ThreadingHTTPServer):
-    """Scores a text by its length in tenths; `faults` are answered first."""
+class Server(ModelService):
+    """Scores a text by its length in tenths."""
 
-    daemon_threads = True
+    gives_logits = False
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.faults: list[tuple[int, dict[str, str], bytes]] = []
-        self.requests: list[tuple[str, str | None]] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.delay = 0.0
-        self.gives_logits = False
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up while the server was slow is what some tests are about."""
-
-    def score(self, text: str) -> float:
-        return len(text) - 5.0 if self.gives_logits else len(text) / 10
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v2"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append((self.path, self.headers.get("authorization")))
-        self.server.bodies.append(body)
-        time.sleep(self.server.delay)
-        if self.server.faults:
-            status, headers, content = self.server.faults.pop(0)
-        else:
-            status, headers, content = 200, {}, json.dumps(self._answer(body)).encode()
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _answer(self, body: dict[str, Any]) -> Any:
+    def answer(self, body: dict[str, Any]) -> Any:
         """Best first, as these services answer."""
         is_tei = "texts" in body
-        scored = enumerate(map(self.server.score, body["texts" if is_tei else "documents"]))
+        scored = enumerate(map(self.score, body["texts" if is_tei else "documents"]))
         ranked = sorted(scored, key=lambda item: -item[1])
         if is_tei:
             return [{"index": at, "score": score} for at, score in ranked]
         return {"results": [{"index": at, "relevance_score": score} for at, score in ranked]}
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Tests keep the terminal quiet."""
+    def score(self, text: str) -> float:
+        return len(text) - 5.0 if self.gives_logits else len(text) / 10
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
+    with running(Server()) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def opened(server: Server, model: str = "cohere:rerank-v3.5", **changes: Any) -> EndpointReranker:
@@ -109,7 +66,7 @@ async def test_scores_come_in_the_order_of_the_texts(server: Server):
 
     assert logits.dtype == np.float32
     np.testing.assert_allclose(probabilities(logits), [0.1, 0.4, 0.2], rtol=1e-5)
-    assert server.requests == [("/v2/rerank", f"Bearer {KEY}")]
+    assert server.requests == [("/v1/rerank", f"Bearer {KEY}")]
     assert server.bodies == [
         {
             "model": "rerank-v3.5",
@@ -126,7 +83,7 @@ async def test_text_embeddings_inference_is_asked_in_its_own_form(server: Server
     await remote.close()
 
     np.testing.assert_allclose(probabilities(logits), [0.1, 0.3], rtol=1e-5)
-    assert server.requests == [("/v2/rerank", None)]
+    assert server.requests == [("/v1/rerank", None)]
     assert server.bodies == [{"query": "q", "texts": ["a", "ccc"], "truncate": True}]
 
 
@@ -221,7 +178,7 @@ async def test_an_endpoint_that_asks_for_a_long_pause_does_not_get_it(server: Se
 
 
 async def test_nobody_listening_is_told(server: Server):
-    remote = opened(server, base_url="http://127.0.0.1:9/v2")
+    remote = opened(server, base_url="http://127.0.0.1:9/v1")
 
     with pytest.raises(RerankingFailed, match=r"127\.0\.0\.1:9"):
         await remote.logits("q", ["a"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recollect.models.onnx_embedder import ModelFiles
-from recollect.models.onnx_file import FLOAT, INT64, Graph
+from training.onnx_graph import FLOAT, INT64, Graph
 
 DIMENSION = 6
 WORDS = ("[PAD]", "[UNK]", "one", "two", "three", "four", "query:", "passage:")
@@ -28,10 +28,15 @@ def tiny_graph(*, inputs: Sequence[str] = ("input_ids", "attention_mask")) -> by
 
 
 def tiny_tokenizer() -> bytes:
-    """A tokenizer that splits at spaces; it cuts and pads as files from elsewhere do."""
+    """A tokenizer that splits at spaces."""
+    return word_tokenizer(WORDS, longest=2, pre_tokenizer={"type": "WhitespaceSplit"})
+
+
+def word_tokenizer(words: Sequence[str], longest: int, **parts: Any) -> bytes:
+    """A tokenizer of whole words; it cuts and pads as files from elsewhere do."""
     tokenizer = {
         "version": "1.0",
-        "truncation": {"max_length": 2, "strategy": "LongestFirst", "stride": 0},
+        "truncation": {"max_length": longest, "strategy": "LongestFirst", "stride": 0},
         "padding": {
             "strategy": {"Fixed": 32},
             "direction": "Right",
@@ -42,16 +47,15 @@ def tiny_tokenizer() -> bytes:
         },
         "added_tokens": [],
         "normalizer": None,
-        "pre_tokenizer": {"type": "WhitespaceSplit"},
         "post_processor": None,
         "decoder": None,
         "model": {
             "type": "WordLevel",
-            "vocab": {word: index for index, word in enumerate(WORDS)},
+            "vocab": {word: index for index, word in enumerate(words)},
             "unk_token": "[UNK]",
         },
     }
-    return json.dumps(tokenizer).encode()
+    return json.dumps(tokenizer | parts).encode()
 
 
 def tiny_files() -> ModelFiles:

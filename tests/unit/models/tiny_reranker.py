@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 
-from recollect.models.onnx_file import FLOAT, INT64, Graph
+from tests.unit.models.tiny_model import word_tokenizer
+from training.onnx_graph import FLOAT, INT64, Graph
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 WORDS = ("key", "drawer", "where", "the", "is", "in", "钥", "匙", "抽", "屉", "在", "哪", "zebra")
@@ -64,36 +64,20 @@ def marker_graph(marker: str) -> bytes:
 
 
 def tiny_tokenizer() -> bytes:
-    """A tokenizer as BERT's, over the few words; it cuts and pads as files from elsewhere do."""
-    tokenizer = {
-        "version": "1.0",
-        "truncation": {"max_length": 3, "strategy": "LongestFirst", "stride": 0},
-        "padding": {
-            "strategy": {"Fixed": 32},
-            "direction": "Right",
-            "pad_to_multiple_of": None,
-            "pad_id": 0,
-            "pad_type_id": 0,
-            "pad_token": "[PAD]",
-        },
-        "added_tokens": [],
-        "normalizer": {
+    """A tokenizer as BERT's, over the few words."""
+    return word_tokenizer(
+        MARKS + WORDS,
+        longest=3,
+        normalizer={
             "type": "BertNormalizer",
             "clean_text": True,
             "handle_chinese_chars": True,
             "strip_accents": None,
             "lowercase": True,
         },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
-        "decoder": None,
-        "model": {
-            "type": "WordLevel",
-            "vocab": {word: index for index, word in enumerate(MARKS + WORDS)},
-            "unk_token": "[UNK]",
-        },
-    }
-    return json.dumps(tokenizer).encode()
+        pre_tokenizer={"type": "BertPreTokenizer"},
+        post_processor={"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+    )
 
 
 def write_folder(folder: Path, graph: bytes | None = None) -> Path:

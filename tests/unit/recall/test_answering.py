@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.hit import Standing
 from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.recall.answering import Answers
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.fuse import Weights, fuse
+from recollect.recall.fuse import fuse
 from tests.unit.recall.found import found, question, row
 
 _FIRST = datetime(2026, 3, 1, tzinfo=UTC)
@@ -19,10 +21,11 @@ _FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 
 def _hits(*scores: float) -> list[ScoredCandidate]:
     """Hits a, b, c …, each a day newer than the one before."""
-    (fused,) = fuse(question(), [found("keyword", [(row(1), 0.5)])], Weights(), {})
+    paths = [found("keyword", [(row(1), 0.5)])]
+    (candidate,) = fuse(question(), paths, RecallSettings(), MemoryCalibration())
     return [
         ScoredCandidate(
-            fused._replace(owner_id="abc"[place]),
+            candidate._replace(owner_id="abc"[place]),
             Standing(observed_at=_FIRST + timedelta(days=place)),
             score,
         )
@@ -36,7 +39,7 @@ def _answers(**logits: float) -> Answers:
 
 
 def _names(hits: list[ScoredCandidate]) -> str:
-    return "".join(hit.fused.owner_id for hit in hits)
+    return "".join(hit.owner_id for hit in hits)
 
 
 def test_a_hit_that_answers_takes_the_place_and_the_score_of_one_that_does_not():

@@ -3,9 +3,9 @@
 import pytest
 
 from recollect.domain.embedding import MemoryCalibration
+from recollect.domain.sections import RecallSettings
 from recollect.recall.candidates import gather
-from recollect.recall.confidence import confidence
-from recollect.recall.fuse import Weights, fuse
+from recollect.recall.fuse import confidence, fuse
 from recollect.recall.paths import Found, PathName
 from tests.unit.recall import found as made
 from tests.unit.recall.found import question, row
@@ -67,8 +67,13 @@ def test_what_was_last_needs_no_words():
 
 def test_all_scores_of_a_doubtful_question_fall_and_their_order_stays():
     words = made.found("keyword", [(row(1), 0.2), (row(2), 0.15)])
-    alone = fuse(question(), [words], Weights())
-    doubted = fuse(question(), [words, made.found("vector", [(row(1), 0.01)])], Weights())
+    alone = fuse(question(), [words], RecallSettings(), MemoryCalibration())
+    doubted = fuse(
+        question(),
+        [words, made.found("vector", [(row(1), 0.01)])],
+        RecallSettings(),
+        MemoryCalibration(),
+    )
     assert [it.owner_id for it in doubted] == [it.owner_id for it in alone]
     assert all(it.score < 0.2 * one.score for it, one in zip(doubted, alone, strict=True))
     assert [it.explanation((), (), ()).sureness for it in doubted] == [0.1, 0.1]

@@ -8,21 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.domain.embedding import MemoryCalibration
+from recollect.domain.sections import RecallSettings
 from recollect.domain.times import to_micros
 from recollect.domain.unit import Trait
 from recollect.language.units import speaker_key
-from recollect.recall.fuse import Weights, calibrated, fuse
-from recollect.recall.neighbourhood import NeighbourhoodOptions
-from recollect.recall.paths import Found
-from recollect.recall.time_span import TimeSpan
+from recollect.recall.fuse import calibrated, fuse
+from recollect.recall.paths import Found, TimeSpan
 from tests.unit.recall.found import NOW, found, question, row
 
-_ALONE = NeighbourhoodOptions(neighbour=0, session=0, day=0, answer=0)
-_PLAIN = Weights(surroundings=_ALONE, terse=0)
+_ALONE = RecallSettings(neighbour_weight=0, session_weight=0, day_weight=0, answer_weight=0)
+_PLAIN = replace(_ALONE, terse_discount=0)
+_MODEL = MemoryCalibration()
 
 
-def _scores(*paths: Found, text: str = "harbour", weights: Weights = _PLAIN) -> dict[str, float]:
-    return {it.owner_id: it.score for it in fuse(question(text), paths, weights)}
+def _scores(
+    *paths: Found, text: str = "harbour", weights: RecallSettings = _PLAIN
+) -> dict[str, float]:
+    return {it.owner_id: it.score for it in fuse(question(text), paths, weights, _MODEL)}
 
 
 def _bent(evidence: float) -> float:
@@ -30,7 +33,7 @@ def _bent(evidence: float) -> float:
 
 
 def test_nothing_found_is_nothing():
-    assert not fuse(question(), [found("keyword", [])], Weights())
+    assert not fuse(question(), [found("keyword", [])], RecallSettings(), _MODEL)
 
 
 def test_words_and_meaning_add_up():
@@ -135,7 +138,7 @@ def test_the_assistants_words_count_less_unless_they_are_asked_for(text: str, is
 
 
 def test_a_turn_that_says_next_to_nothing_counts_less_and_a_short_record_does_not():
-    weights = Weights(surroundings=_ALONE, terse=0.25)
+    weights = _ALONE
     said = [
         (row(1, variety=1), 0.5),
         (row(2, variety=40), 0.5),
@@ -162,9 +165,9 @@ def test_an_explanation_tells_ranks_and_scores_of_every_path():
         found("vector", [(one, 0.5)]),
         found("recent", []),
     ]
-    ranked = fuse(question(), paths, _PLAIN)
+    ranked = fuse(question(), paths, _PLAIN, _MODEL)
     by_id = {it.owner_id: it for it in ranked}
-    (scores,) = ranked.candidates.told([by_id["turn_1"].at])
+    (scores,) = ranked.path_scores([by_id["turn_1"].at])
     told = by_id["turn_1"].explanation(scores, ("harbour",), ())
     assert [(it.path, it.rank, it.raw, it.score) for it in told.paths] == [
         ("keyword", 2, 2.0, 0.2),
@@ -206,7 +209,7 @@ def test_every_owner_is_in_the_list_once_and_the_list_is_sorted(by_words, by_mea
         found("vector", by_meaning),
         found("time", by_time, spans=(stretch,) if by_time else ()),
     ]
-    fused = fuse(question(), paths, Weights())
+    fused = fuse(question(), paths, RecallSettings(), _MODEL)
     units = {int(one["unit"][0]) for one, _ in (*by_words, *by_meaning, *by_time)}
     assert sorted(it.unit for it in fused) == sorted(units)
     scores = [it.score for it in fused]

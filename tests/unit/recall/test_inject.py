@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.domain.context import ContextOptions, Reason
+from recollect.domain.context import Reason
 from recollect.domain.fields import new_record
 from recollect.domain.hit import Explanation, Hit
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import new_turn
 from recollect.language.memory_block import strip_memory
 from recollect.language.sentences import passages
@@ -42,7 +43,7 @@ def _of(item, score, span=None, terms=()):
 
 
 def _built(*hits, form="structured", max_tokens=100_000, language="zh", now=_NOW, **more):
-    options = ContextOptions(form=form, max_tokens=max_tokens)
+    options = RecallSettings(context_form=form, max_context_tokens=max_tokens)
     return build_context(hits, options, OneTokenACharacter(), now=now, language=language, **more)
 
 

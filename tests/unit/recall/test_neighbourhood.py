@@ -3,21 +3,28 @@
 import numpy as np
 import pytest
 
+from recollect.domain.sections import RecallSettings
 from recollect.domain.unit import Trait
 from recollect.ports.units import UnitRows
 from recollect.recall.candidates import gather
-from recollect.recall.neighbourhood import NeighbourhoodOptions, from_neighbours
+from recollect.recall.neighbourhood import from_neighbours
 from tests.unit.recall.found import found, row
 
-_ONLY_NEIGHBOURS = NeighbourhoodOptions(session=0, day=0, answer=0, neighbour=0.2)
-_ONLY_SESSION = NeighbourhoodOptions(session=0.5, day=0.25, answer=0, neighbour=0)
-_ONLY_ANSWERS = NeighbourhoodOptions(session=0, day=0, answer=0.4, neighbour=0)
+_ONLY_NEIGHBOURS = RecallSettings(
+    session_weight=0, day_weight=0, answer_weight=0, neighbour_weight=0.2
+)
+_ONLY_SESSION = RecallSettings(
+    session_weight=0.5, day_weight=0.25, answer_weight=0, neighbour_weight=0
+)
+_ONLY_ANSWERS = RecallSettings(
+    session_weight=0, day_weight=0, answer_weight=0.4, neighbour_weight=0
+)
 
 
-def _added(options: NeighbourhoodOptions, *scored: tuple[UnitRows, float]) -> list[float]:
+def _added(options: RecallSettings, *scored: tuple[UnitRows, float]) -> list[float]:
     """What is added for each, in rising order of the units' numbers."""
     candidates = gather([found("keyword", scored)])
-    evidence = candidates.scores("keyword")
+    evidence = candidates.by_path("keyword")
     return from_neighbours(candidates, evidence, evidence, options).tolist()
 
 
@@ -102,7 +109,7 @@ def test_an_assistant_answers_whatever_it_is_asked_so_that_tells_nothing():
 
 
 def test_one_candidate_alone_has_no_surroundings():
-    assert _added(NeighbourhoodOptions(), (_turn(1, 1, traits=1), 0.9)) == [0.0]
+    assert _added(RecallSettings(), (_turn(1, 1, traits=1), 0.9)) == [0.0]
 
 
 def test_what_is_added_is_never_negative_and_bounded():
@@ -114,6 +121,6 @@ def test_what_is_added_is_never_negative_and_bounded():
         )
         for unit in range(1, 40)
     ]
-    options = NeighbourhoodOptions()
-    most = options.session + 3 * options.neighbour + options.answer
+    options = RecallSettings()
+    most = options.session_weight + 3 * options.neighbour_weight + options.answer_weight
     assert all(0 <= it <= most for it in _added(options, *said))

@@ -7,12 +7,12 @@ from typing import cast
 
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
+from recollect.embedding.late_vectors import LateVectors, VectorGaps
+from recollect.embedding.service import EmbeddingService
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import SystemClock
 from recollect.ports.units import VectorIndex
-from recollect.recall.late_vectors import LateVectors, VectorGaps
-from recollect.recall.meaning import EmbeddingService
 from recollect.recall.paths import VectorPath
 from recollect.recall.question import Question
 from tests.conftest import TurnedClock

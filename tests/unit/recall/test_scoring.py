@@ -1,5 +1,6 @@
 """What is known of a memory itself bends its score a little, within bounds, and says so."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -11,12 +12,14 @@ from recollect.domain.fields import new_record
 from recollect.domain.hit import Boost, Standing
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn, new_turn
 from recollect.recall.intent import Intent, IntentFactors, lean_of
-from recollect.recall.scoring import CandidateScoring, ScoringOptions
+from recollect.recall.scoring import CandidateScoring, largest_factor
 from tests.unit.recall.found import NOW
 
 _PLAIN = IntentFactors()
+_SETTINGS = RecallSettings(kind_boosts={}, use_boost=0.05)
 _ANN = Scope(user="ann")
 _INTENTS: tuple[Intent, ...] = (
     *("new_task", "follow_up", "bug_fix", "preference", "cross_agent", "question"),
@@ -45,9 +48,9 @@ class _Weighed(NamedTuple):
 
 
 def _weighed(
-    item: Record | Turn, options: ScoringOptions | None = None, lean: IntentFactors = _PLAIN
+    item: Record | Turn, settings: RecallSettings = _SETTINGS, lean: IntentFactors = _PLAIN
 ) -> _Weighed:
-    weighing, standing = CandidateScoring(lean, options or ScoringOptions(), NOW), _standing(item)
+    weighing, standing = CandidateScoring(lean, settings, NOW), _standing(item)
     return _Weighed(weighing.score(standing, 0.5), weighing.boosts(standing))
 
 
@@ -86,7 +89,7 @@ def test_what_is_not_trusted_counts_a_little_less():
 
 
 def test_kinds_are_preferred_as_the_settings_say():
-    options = ScoringOptions(kinds={Kind.PROCEDURAL: 1.04})
+    options = replace(_SETTINGS, kind_boosts={Kind.PROCEDURAL: 1.04})
     known_how = _weighed(_record(kind="procedural", confidence=1.0), options)
     assert known_how.score == pytest.approx(0.5 * 1.04)
     assert [it.reason for it in known_how.boosts] == ["kind procedural"]
@@ -105,17 +108,17 @@ def test_a_question_to_other_agents_leans_to_what_they_know():
     asked = lean_of("cross_agent")
     own = _standing(_record(confidence=1.0))
     theirs = own._replace(is_of_others=True)
-    options = ScoringOptions()
+    options = _SETTINGS
     weighing = CandidateScoring(asked, options, NOW)
     assert weighing.score(own, 0.5) == 0.5
     assert weighing.score(theirs, 0.5) == pytest.approx(0.5 * asked.shared)
     assert weighing.boosts(theirs) == (Boost(reason="known to others", factor=asked.shared),)
     assert CandidateScoring(_PLAIN, options, NOW).boosts(theirs) == ()
-    assert options.most(asked) >= asked.shared > 1
+    assert largest_factor(asked, options) >= asked.shared > 1
 
 
 def test_an_old_record_fades_when_decay_counts_but_never_by_more_than_its_share():
-    options = ScoringOptions(decay=0.5, decay_lambda=0.01)
+    options = replace(_SETTINGS, decay_weight=0.5, decay_lambda=0.01)
     new, old, ancient = (
         _weighed(_record(first_observed=NOW - timedelta(days=days), confidence=1.0), options).score
         for days in (0, 30, 36_500)
@@ -125,7 +128,7 @@ def test_an_old_record_fades_when_decay_counts_but_never_by_more_than_its_share(
 
 
 def test_a_preferred_source_is_weighed_by_the_fit():
-    options = ScoringOptions(source=0.2, sources={"user": 1.0})
+    options = replace(_SETTINGS, source_weight=0.2, source_boosts={"user": 1.0})
     preferred = _weighed(_record(source="user", confidence=1.0), options).score
     other = _weighed(_record(source="web", confidence=1.0), options).score
     assert preferred == pytest.approx(0.5)
@@ -155,7 +158,7 @@ def test_no_score_leaves_its_bounds(
     decay: float,
     days: int,
 ):
-    options = ScoringOptions(decay=decay, kinds={Kind.PROCEDURAL: 1.04, Kind.SEMANTIC: 1.02})
+    options = RecallSettings(decay_weight=decay, use_boost=0.05)
     lean = lean_of(intent)
     record = _record(
         kind=kind,
@@ -166,4 +169,5 @@ def test_no_score_leaves_its_bounds(
     )
     score = CandidateScoring(lean, options, NOW).score(_standing(record), relevance)
     assert 0 <= score <= 1
-    assert score <= relevance * options.most(lean) + 1e-12, "candidates farther back are safe"
+    most = relevance * largest_factor(lean, options)
+    assert score <= most + 1e-12, "candidates farther back are safe"

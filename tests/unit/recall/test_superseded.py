@@ -6,26 +6,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.fields import new_record
 from recollect.domain.hit import Standing
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
+from recollect.domain.sections import RecallSettings
 from recollect.recall.candidate_loader import ScoredCandidate
-from recollect.recall.fuse import Weights, fuse
-from recollect.recall.neighbourhood import NeighbourhoodOptions
+from recollect.recall.fuse import fuse
 from recollect.recall.question import is_about_past
 from recollect.recall.superseded import below_successors, outlived
 from tests.unit.recall.found import NOW, found, question, row
 
-_ALONE = NeighbourhoodOptions(neighbour=0, session=0, day=0, answer=0)
-_PLAIN = Weights(surroundings=_ALONE, terse=0)
+_ALONE = RecallSettings(neighbour_weight=0, session_weight=0, day_weight=0, answer_weight=0)
+_PLAIN = replace(_ALONE, terse_discount=0)
+_MODEL = MemoryCalibration()
 _SCOPE = Scope(user="ann")
 _OLD, _OTHER, _NOW_SO = row(1), row(2), row(3, kind="record")
 
 
-def _ranked(weights=_PLAIN, replaced=None, words=((_OLD, 0.8), (_OTHER, 0.6), (_NOW_SO, 0.1))):
+def _ranked(weights=_PLAIN, superseded=None, words=((_OLD, 0.8), (_OTHER, 0.6), (_NOW_SO, 0.1))):
     paths = [found("keyword", list(words))]
-    return list(fuse(question(), paths, weights, replaced or {}))
+    return list(fuse(question(), paths, weights, _MODEL, superseded or {}))
 
 
 @pytest.mark.parametrize("fusion", ["scores", "rrf"])
@@ -36,16 +38,16 @@ def test_a_record_scores_what_the_turn_did_that_it_replaced(fusion):
     assert [it.owner_id for it in before] == ["turn_1", "turn_2", "record_3"]
     assert [it.owner_id for it in after] == ["record_3", "turn_2", "turn_1"]
     assert after[0].score == pytest.approx(before[0].score)
-    assert [it.replaced_by for it in after] == [None, None, "record_3"]
+    assert [it.superseded_by for it in after] == [None, None, "record_3"]
 
 
 def test_the_discount_is_part_of_the_factor():
-    (turn,) = [it for it in _ranked(replaced={"turn_1": "record_3"}) if it.replaced_by]
-    assert turn.factor == pytest.approx(0.5)
+    (turn,) = [it for it in _ranked(superseded={"turn_1": "record_3"}) if it.superseded_by]
+    assert turn.explanation((), (), ()).factor == pytest.approx(0.5)
     (gone,) = [
         it
-        for it in _ranked(replace(_PLAIN, outdated=1.0), {"turn_1": "record_3"})
-        if it.replaced_by
+        for it in _ranked(replace(_PLAIN, outdated_discount=1.0), {"turn_1": "record_3"})
+        if it.superseded_by
     ]
     assert gone.score == 0
 
@@ -53,13 +55,13 @@ def test_the_discount_is_part_of_the_factor():
 def test_a_record_that_fits_better_keeps_its_score():
     words = ((_OLD, 0.3), (_NOW_SO, 0.7))
     alone = _ranked(words=words)
-    assert _ranked(replaced={"turn_1": "record_3"}, words=words)[0].score == alone[0].score
+    assert _ranked(superseded={"turn_1": "record_3"}, words=words)[0].score == alone[0].score
 
 
 def test_where_the_record_was_not_found_nothing_is_handed_on():
     words = ((_OLD, 0.8), (_OTHER, 0.6))
     scores = [it.score for it in _ranked(words=words)]
-    assert [it.score for it in _ranked(replaced={"turn_1": "record_3"}, words=words)] == scores
+    assert [it.score for it in _ranked(superseded={"turn_1": "record_3"}, words=words)] == scores
 
 
 @given(
@@ -73,22 +75,22 @@ def test_nothing_outranks_what_replaced_it(words, discount, fusion, data):
     rows = [row(at + 1) for at in range(len(words) - 1)] + [row(len(words), kind="record")]
     record = f"record_{len(words)}"
     old = data.draw(st.sets(st.integers(1, len(words) - 1)))
-    weights = replace(_PLAIN, outdated=discount, fusion=fusion)
-    replaced = {f"turn_{it}": record for it in old}
-    ranked = _ranked(weights, replaced, list(zip(rows, words, strict=True)))
+    weights = replace(_PLAIN, outdated_discount=discount, fusion=fusion)
+    superseded = {f"turn_{it}": record for it in old}
+    ranked = _ranked(weights, superseded, list(zip(rows, words, strict=True)))
     score = next(it.score for it in ranked if it.owner_id == record)
-    assert all(it.score <= score for it in ranked if it.replaced_by == record)
+    assert all(it.score <= score for it in ranked if it.superseded_by == record)
 
 
 def test_whatever_is_weighed_later_it_stays_below():
-    ranked = {it.owner_id: it for it in _ranked(replaced={"turn_1": "record_3"})}
+    ranked = {it.owner_id: it for it in _ranked(superseded={"turn_1": "record_3"})}
     scores = {"turn_1": 0.9, "turn_2": 0.5, "record_3": 0.7}
     standing = Standing(observed_at=NOW)
     weighed = [
-        ScoredCandidate(fused=ranked[owner], standing=standing, score=score)
+        ScoredCandidate(candidate=ranked[owner], standing=standing, score=score)
         for owner, score in scores.items()
     ]
-    told = [(it.fused.owner_id, it.score) for it in below_successors(weighed)]
+    told = [(it.owner_id, it.score) for it in below_successors(weighed)]
     assert told == [("record_3", 0.7), ("turn_1", 0.7), ("turn_2", 0.5)]
 
 

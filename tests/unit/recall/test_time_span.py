@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.times import to_micros
-from recollect.recall.time_span import TimeSpan, closeness
+from recollect.recall.paths import TimeSpan, closeness
 
 _DAY = timedelta(days=1)
 _WEDNESDAY = datetime(2026, 2, 25, tzinfo=UTC)

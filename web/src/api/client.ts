@@ -55,7 +55,7 @@ const middleware: Middleware = {
   },
 };
 
-export const api = createClient<paths>({ baseUrl: window.location.origin });
+export const api = createClient<paths>({ baseUrl: location.origin });
 api.use(middleware);
 
 interface Answered<T> {

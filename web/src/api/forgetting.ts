@@ -1,4 +1,5 @@
 import { answer, api, ApiProblem, Unreachable, type Schemas } from "./client";
+import type { Owner } from "./place";
 
 export type Forgotten = Schemas["Forgotten"];
 type Forget = Schemas["Forget"];
@@ -16,14 +17,12 @@ interface Step {
   problem?: Schemas["Problem"];
 }
 
-type Owner = { [name: string]: string };
-
 /** Count what would be forgotten. */
 export function foresee(owner: Owner, body: Partial<Forget>): Promise<Forgotten> {
   return answer(
     api.POST("/v1/forget", {
       params: { query: owner },
-      body: { ...body, dry_run: true } as Forget,
+      body: { ...body, dry_run: true },
     }),
   );
 }
@@ -37,7 +36,7 @@ export async function forget(
   const stream = await answer(
     api.POST("/v1/forget/stream", {
       params: { query: owner },
-      body: { ...body, verify: true } as Forget,
+      body: { ...body, verify: true },
       parseAs: "stream",
     }),
   );

@@ -1,18 +1,20 @@
 import { queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { Place } from "./place";
-import { answer, api, csrfHeader, ApiProblem, Unreachable, type Schemas, type Scope } from "./client";
+import {
+  answer,
+  api,
+  csrfHeader,
+  ApiProblem,
+  Unreachable,
+  type Schemas,
+  type Scope,
+} from "./client";
+import type { Owner } from "./place";
 import { keys } from "./queries";
 
 export type Document = Schemas["Document"];
 export type Section = Schemas["Section"];
 export type Chunk = Schemas["Chunk"];
 export type Passage = Schemas["Passage"];
-
-/** Whose documents are meant; `-` is none. */
-export interface Owner extends Place {
-  agent: string;
-  user: string;
-}
 
 const PAGE = 50;
 const PIECES = 100;
@@ -59,7 +61,9 @@ export function useDocuments(owner: Owner, collection?: string, status?: string)
     getNextPageParam: (page) => page.next_cursor,
     // What waits to be read is asked for again until it is.
     refetchInterval: ({ state }) =>
-      state.data?.pages.some((page) => page.items.some((it) => it.pending_hash !== "" && it.error === ""))
+      state.data?.pages.some((page) =>
+        page.items.some((it) => it.pending_hash !== "" && it.error === ""),
+      )
         ? WAITING_MS
         : false,
   });
@@ -85,7 +89,10 @@ export function useSections(owner: Owner, id: string, version: number | undefine
     queryFn: ({ pageParam }) =>
       answer(
         api.GET("/v1/knowledge/documents/{document_id}/sections", {
-          params: { path: { document_id: id }, query: { ...owner, after: pageParam, limit: PIECES } },
+          params: {
+            path: { document_id: id },
+            query: { ...owner, after: pageParam, limit: PIECES },
+          },
         }),
       ),
     getNextPageParam: ({ items }) => (items.length < PIECES ? undefined : items.at(-1)?.ordinal),
@@ -100,7 +107,10 @@ export function useChunks(owner: Owner, id: string, version: number | undefined)
     queryFn: ({ pageParam }) =>
       answer(
         api.GET("/v1/knowledge/documents/{document_id}/chunks", {
-          params: { path: { document_id: id }, query: { ...owner, after: pageParam, limit: PIECES } },
+          params: {
+            path: { document_id: id },
+            query: { ...owner, after: pageParam, limit: PIECES },
+          },
         }),
       ),
     getNextPageParam: ({ items }) => (items.length < PIECES ? undefined : items.at(-1)?.ordinal),

@@ -1,16 +1,16 @@
+import type { Place } from "../lib/address";
 import type { Record, Scope } from "./client";
 
 /** The agent that stands for what a whole workspace shares. */
 export const SHARED_AGENT = "*shared";
 
-/** Which workspace a page shows. */
-export interface Place {
-  org: string;
-  workspace: string;
+/** Whose memory a request is about, as the server's addresses name it; `-` is none. */
+export interface Owner extends Place {
+  agent: string;
+  user: string;
 }
 
-/** Name the owner of a scope as the server's addresses do; `-` is none. */
-export function ownerOf(scope: Scope) {
+export function ownerOf(scope: Scope): Owner {
   return {
     org: scope.org,
     workspace: scope.workspace,

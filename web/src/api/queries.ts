@@ -1,8 +1,8 @@
 import { queryOptions, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { MemorySearch, Place, Tab, Who } from "../lib/address";
 import { useReady } from "../lib/ready";
-import type { MemorySearch, Tab } from "../router";
 import { answer, api, sendCsrfToken, type Schemas, type Scope } from "./client";
-import { ownerOf, SHARED_AGENT, type Place } from "./place";
+import { ownerOf, SHARED_AGENT, type Owner } from "./place";
 
 /** The first part of a key says how live updates treat it. */
 export const keys = {
@@ -14,11 +14,6 @@ export const keys = {
 const PAGE = 100;
 // The first page is small, because everything waits for it.
 const FIRST_PAGE = 40;
-
-export interface Who {
-  user?: string;
-  agent?: string;
-}
 
 export function useHome() {
   return useQuery({ queryKey: ["home"], queryFn: () => answer(api.GET("/v1/scope")) });
@@ -49,7 +44,8 @@ export interface Reach {
   agents: string[];
 }
 
-const ROLES = ["reader", "writer", "coordinator", "admin"] as const;
+export const ROLES = ["reader", "writer", "coordinator", "admin"] as const;
+export type Role = (typeof ROLES)[number];
 
 export function useReach(): Reach {
   const { data: me } = useWhoAmI();
@@ -66,8 +62,8 @@ export function useReach(): Reach {
   };
 }
 
-/** Name one person's and agent's memory as the server's addresses do; `-` is none. */
-export function scopeIn(place: Place, who: Who, reach: Reach) {
+/** Name the memory of one person and one agent. */
+export function scopeIn(place: Place, who: Who, reach: Reach): Owner {
   const agent = who.agent === SHARED_AGENT ? undefined : who.agent;
   return {
     ...place,
@@ -134,7 +130,7 @@ export function useHealth(place: Place, who: Who) {
   });
 }
 
-/** What stands in every prompt of one person, or of nobody in particular. */
+/** What is in every prompt of one person, or of nobody in particular. */
 export function useProfile(place: Place, who: Who) {
   const reach = useReach();
   const isReady = useReady();

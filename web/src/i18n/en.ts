@@ -620,7 +620,6 @@ export const en = {
   "agents.policyDefault": "As for all",
   "agents.role": "Role",
   "agents.roleHint": "For example reviewer; some shared types ask for one",
-  "agents.children": "Reads and writes for",
   "agents.saved": "Saved: it holds from the next message on",
   "agents.reset": "As in the settings file",
   "agents.wasReset": "The settings file holds again",

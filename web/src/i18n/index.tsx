@@ -8,15 +8,18 @@ export type Language = "en" | "zh";
 export type MessageKey = keyof typeof en;
 type Values = globalThis.Record<string, string | number>;
 
-const MESSAGES: globalThis.Record<Language, globalThis.Record<MessageKey, string>> = { en, zh };
-const LOCALES: globalThis.Record<Language, string> = { en: "en-GB", zh: "zh-CN" };
+export const MESSAGES: globalThis.Record<Language, globalThis.Record<MessageKey, string>> = {
+  en,
+  zh,
+};
+export const LOCALES: globalThis.Record<Language, string> = { en: "en-GB", zh: "zh-CN" };
 
 export interface Translation {
   language: Language;
   locale: string;
   t: (key: MessageKey, values?: Values) => string;
-  /** Whether there is a message of this name. */
-  has: (key: string) => key is MessageKey;
+  /** The message for a word of the server, such as `did.update`; without one, the word. */
+  named: (sort: string, word: string) => string;
   chooseLanguage: (language: Language) => void;
 }
 
@@ -27,7 +30,7 @@ function preferred(): Language {
 }
 
 /** Return a message with its values filled in; `key_one` is its form for a count of one. */
-function translate(language: Language, key: MessageKey, values?: Values): string {
+export function translate(language: Language, key: MessageKey, values?: Values): string {
   const messages = MESSAGES[language];
   if (values === undefined) return messages[key];
   const single = `${key}_one` as MessageKey;
@@ -37,6 +40,12 @@ function translate(language: Language, key: MessageKey, values?: Values): string
     if (value === undefined) return whole;
     return typeof value === "number" ? value.toLocaleString(LOCALES[language]) : value;
   });
+}
+
+/** Return the message for a word of the server, or the word where there is none. */
+export function named(language: Language, sort: string, word: string): string {
+  const messages: globalThis.Record<string, string> = MESSAGES[language];
+  return messages[`${sort}.${word}`] ?? word;
 }
 
 export function LanguageProvider({ children }: { children: ReactNode }) {
@@ -49,7 +58,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
       language,
       locale: LOCALES[language],
       t: (key, values) => translate(language, key, values),
-      has: (key): key is MessageKey => key in en,
+      named: (sort, word) => named(language, sort, word),
       chooseLanguage,
     }),
     [language, chooseLanguage],

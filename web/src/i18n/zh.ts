@@ -622,7 +622,6 @@ export const zh: { [key in keyof typeof en]: string } = {
   "agents.policyDefault": "按默认",
   "agents.role": "角色",
   "agents.roleHint": "例如 reviewer；某些共享类型要求特定角色",
-  "agents.children": "可读写的子 Agent",
   "agents.saved": "已保存：从下一条消息起生效",
   "agents.reset": "恢复为设置文件",
   "agents.wasReset": "已恢复为设置文件",

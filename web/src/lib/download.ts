@@ -1,6 +1,7 @@
-/** Let the browser save a text as a file. */
-export function download(name: string, text: string, type = "application/x-ndjson"): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+/** Let the browser save records as a file, one a line. */
+export function downloadRecords(name: string, records: object[]): void {
+  const text = records.map((record) => JSON.stringify(record)).join("\n");
+  const address = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

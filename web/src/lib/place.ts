@@ -1,5 +1,6 @@
-import { useParams, useSearch } from "@tanstack/react-router";
-import type { Place } from "../api/place";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+import type { AnySearch, Place, Who } from "./address";
 
 /** The workspace in the address. */
 export function usePlace(): Place {
@@ -8,7 +9,26 @@ export function usePlace(): Place {
 }
 
 /** The person and the agent that pages are narrowed to, if any. */
-export function useWho(): { user?: string; agent?: string } {
-  const search = useSearch({ strict: false }) as { user?: string; agent?: string };
-  return { user: search.user, agent: search.agent };
+export function useWho(): Who {
+  const { user, agent } = useSearch({ strict: false });
+  return { user, agent };
+}
+
+interface Manner {
+  replace?: boolean;
+  resetScroll?: boolean;
+}
+
+/** Return a function that changes some names in the address's search part and keeps the others. */
+export function useSetSearch() {
+  const navigate = useNavigate();
+  return useCallback(
+    (changes: AnySearch, manner?: Manner) => {
+      const search = (old: AnySearch) => ({ ...old, ...changes });
+      // The router knows the search parts of all pages, but not which page "." is.
+      // eslint-disable-next-line no-restricted-syntax
+      void navigate({ to: ".", search: search as never, ...manner });
+    },
+    [navigate],
+  );
 }

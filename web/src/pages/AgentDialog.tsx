@@ -2,12 +2,12 @@ import { Button, Disclosure, Switch, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown } from "lucide-react";
 import { useState } from "react";
-import { refreshEverything } from "../api/actions";
+import { refreshEverything } from "../api/cache";
 import { answer, api, type Schemas } from "../api/client";
 import { useTranslation } from "../i18n";
 import { Choice } from "../parts/Choice";
-import { Dialog } from "../parts/Dialog";
-import { useTellTrouble } from "../parts/feedback";
+import { Dialog, DialogButtons } from "../parts/Dialog";
+import { useAttempt } from "../parts/feedback";
 import { Field } from "../parts/Field";
 
 type Agent = Schemas["Agent"];
@@ -30,7 +30,7 @@ export function AgentDialog({
 }) {
   const { t } = useTranslation();
   const queries = useQueryClient();
-  const tellTrouble = useTellTrouble();
+  const { attempt, isWorking } = useAttempt();
   const [chosenName, setChosenName] = useState(name);
   const [isEnabled, setEnabled] = useState(agent?.enabled ?? true);
   const [store, setStore] = useState(agent?.store === "" ? COMMON : (agent?.store ?? COMMON));
@@ -38,7 +38,6 @@ export function AgentDialog({
   const [policy, setPolicy] = useState<string>(agent?.write_policy ?? AS_FOR_ALL);
   const [role, setRole] = useState(agent?.role ?? "");
   const [isTried, setTried] = useState(false);
-  const [isSaving, setSaving] = useState(false);
   const settings = useQuery({
     queryKey: ["settings"],
     queryFn: () => answer(api.GET("/v1/settings")),
@@ -57,24 +56,18 @@ export function AgentDialog({
     prefetch.trim() !== "" && (!Number.isInteger(limit) || limit < 1 || limit > MOST_PREFETCHED);
   const isNameMissing = chosenName.trim() === "";
 
-  const work = async (deed: () => Promise<unknown>, done: "agents.saved" | "agents.wasReset") => {
-    setSaving(true);
-    try {
+  const work = (deed: () => Promise<unknown>, done: "agents.saved" | "agents.wasReset") =>
+    void attempt(async () => {
       await deed();
       await refreshEverything(queries);
       toast.success(t(done));
       onClose();
-    } catch (error) {
-      tellTrouble(error);
-    } finally {
-      setSaving(false);
-    }
-  };
+    });
   const path = { name: chosenName.trim() };
   const save = () => {
     setTried(true);
     if (isNameMissing || isLimitWrong) return;
-    void work(
+    work(
       () =>
         answer(
           api.PUT("/v1/agents/{name}", {
@@ -104,7 +97,7 @@ export function AgentDialog({
               variant="ghost"
               className="me-auto"
               onPress={() =>
-                void work(
+                work(
                   () => answer(api.DELETE("/v1/agents/{name}", { params: { path } })),
                   "agents.wasReset",
                 )
@@ -113,12 +106,12 @@ export function AgentDialog({
               {t("agents.reset")}
             </Button>
           )}
-          <Button variant="tertiary" onPress={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button isPending={isSaving} onPress={save}>
-            {t("action.save")}
-          </Button>
+          <DialogButtons
+            onCancel={onClose}
+            onConfirm={save}
+            label={t("action.save")}
+            isPending={isWorking}
+          />
         </>
       }
     >

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
 import { keys, useNames } from "../api/queries";
 import { useTranslation } from "../i18n";
-import { useFormat } from "../lib/format";
+import { useFormat } from "../i18n/format";
 import { usePlace } from "../lib/place";
 import { CardSkeletons, EmptyState, Trouble } from "../parts/feedback";
 import { Page } from "../parts/Page";
@@ -59,11 +59,7 @@ function Agents() {
       ) : active.data === undefined || configured.data === undefined ? (
         <CardSkeletons count={3} />
       ) : names.length === 0 ? (
-        <EmptyState
-          icon={Bot}
-          title={t("agents.none")}
-          example={TEACHING.replace("$ORIGIN", window.location.origin)}
-        >
+        <EmptyState icon={Bot} title={t("agents.none")} example={TEACHING}>
           {t("agents.noneLead")}
         </EmptyState>
       ) : (
@@ -81,7 +77,8 @@ function Agents() {
                   <div className="min-w-0 flex-1">
                     <h2 className="said truncate font-semibold">{name}</h2>
                     <p className="caption number">
-                      {t("memory.count", { count: contents?.records ?? 0 })} · {t("agents.sessions", { count: contents?.sessions ?? 0 })}
+                      {t("memory.count", { count: contents?.records ?? 0 })} ·{" "}
+                      {t("agents.sessions", { count: contents?.sessions ?? 0 })}
                     </p>
                   </div>
                   <span

@@ -1,21 +1,22 @@
 import { Button, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { Check, PencilLine, Stamp, X } from "lucide-react";
 import { useState } from "react";
-import { refreshEverything } from "../api/actions";
+import { refreshEverything } from "../api/cache";
 import { answer, api, type Schemas } from "../api/client";
+import type { Owner } from "../api/place";
 import { keys, scopeIn, useReach } from "../api/queries";
-import { useTranslation, type MessageKey } from "../i18n";
-import { useFormat } from "../lib/format";
-import { usePlace } from "../lib/place";
+import { useTranslation } from "../i18n";
+import { useFormat } from "../i18n/format";
+import type { ApprovalsSearch } from "../lib/address";
+import { usePlace, useSetSearch } from "../lib/place";
 import { Choice } from "../parts/Choice";
-import { Dialog } from "../parts/Dialog";
+import { Dialog, DialogButtons } from "../parts/Dialog";
 import { Difference } from "../parts/Difference";
-import { CardSkeletons, EmptyState, Trouble, useTellTrouble } from "../parts/feedback";
+import { EmptyState, Loaded, useAttempt } from "../parts/feedback";
 import { Field } from "../parts/Field";
 import { Page } from "../parts/Page";
-import type { ApprovalsSearch } from "../router";
 
 type Proposal = Schemas["Proposal"];
 
@@ -29,8 +30,8 @@ const TEACHING = `curl "$ORIGIN/v1/proposals?agent=reviewer" \\
 export function ApprovalsPage() {
   const { t } = useTranslation();
   const place = usePlace();
-  const navigate = useNavigate();
-  const search = useSearch({ strict: false }) as ApprovalsSearch;
+  const setSearch = useSetSearch();
+  const search: ApprovalsSearch = useSearch({ strict: false });
   const status = STATUSES.find((name) => name === search.status) ?? "pending";
   const reach = useReach();
   const owner = scopeIn(place, { user: search.user }, reach);
@@ -50,54 +51,35 @@ export function ApprovalsPage() {
           className="min-w-40"
           value={status}
           options={STATUSES.map((id) => ({ id, label: t(`proposal.${id}`) }))}
-          onChange={(id) =>
-            void navigate({
-              to: ".",
-              search: ((old: ApprovalsSearch) => ({
-                ...old,
-                status: id === "pending" ? undefined : id,
-              })) as never,
-            })
-          }
+          onChange={(id) => setSearch({ status: id === "pending" ? undefined : id })}
         />
       }
     >
-      {found.isError ? (
-        <Trouble error={found.error} retry={() => void found.refetch()} />
-      ) : found.data === undefined ? (
-        <CardSkeletons count={3} />
-      ) : found.data.items.length === 0 ? (
-        <EmptyState
-          icon={Stamp}
-          title={t("approvals.none")}
-          example={TEACHING.replace("$ORIGIN", window.location.origin)}
-        >
-          {t("approvals.noneLead")}
-        </EmptyState>
-      ) : (
-        <ul className="space-y-4">
-          {found.data.items.map((proposal) => (
-            <ProposalCard key={proposal.id} proposal={proposal} owner={owner} />
-          ))}
-        </ul>
-      )}
+      <Loaded query={found}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <EmptyState icon={Stamp} title={t("approvals.none")} example={TEACHING}>
+              {t("approvals.noneLead")}
+            </EmptyState>
+          ) : (
+            <ul className="space-y-4">
+              {items.map((proposal) => (
+                <ProposalCard key={proposal.id} proposal={proposal} owner={owner} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </Page>
   );
 }
 
-function ProposalCard({
-  proposal,
-  owner,
-}: {
-  proposal: Proposal;
-  owner: { org: string; workspace: string; agent: string; user: string };
-}) {
-  const { t, has } = useTranslation();
+function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner }) {
+  const { t, named } = useTranslation();
   const format = useFormat();
   const queries = useQueryClient();
   const { canDecide } = useReach();
-  const tellTrouble = useTellTrouble();
-  const [isWorking, setWorking] = useState(false);
+  const { attempt, isWorking } = useAttempt();
   const [isRejecting, setRejecting] = useState(false);
   const [edited, setEdited] = useState<string>();
   const [reason, setReason] = useState("");
@@ -112,43 +94,24 @@ function ProposalCard({
         }),
       ),
   });
-  const work = async (deed: () => Promise<unknown>, done: MessageKey) => {
-    setWorking(true);
-    try {
-      await deed();
-      toast.success(t(done));
-      await refreshEverything(queries);
-    } catch (error) {
-      tellTrouble(error);
-    } finally {
-      setWorking(false);
-    }
-  };
   const params = { path: { proposal_id: proposal.id }, query: owner };
-  const approve = () =>
-    work(
-      () =>
-        answer(
-          api.POST("/v1/proposals/{proposal_id}/approve", {
-            params,
-            body: (edited === undefined ? {} : { content: edited }) as never,
-          }),
-        ),
-      "approvals.approved",
-    );
-  const reject = () =>
-    work(
-      () =>
-        answer(api.POST("/v1/proposals/{proposal_id}/reject", { params, body: { reason } as never })),
-      "approvals.rejected",
-    );
+  const approve = async () => {
+    const body = edited === undefined ? {} : { content: edited };
+    await answer(api.POST("/v1/proposals/{proposal_id}/approve", { params, body }));
+    toast.success(t("approvals.approved"));
+    await refreshEverything(queries);
+  };
+  const reject = async () => {
+    await answer(api.POST("/v1/proposals/{proposal_id}/reject", { params, body: { reason } }));
+    toast.success(t("approvals.rejected"));
+    await refreshEverything(queries);
+  };
   const isPending = proposal.status === "pending";
-  const type = `type.${proposal.type}`;
   return (
     <li className="panel p-5" data-proposal={proposal.id}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="bg-shared-soft text-shared rounded-full px-2.5 py-0.5 text-xs font-medium">
-          {has(type) ? t(type) : proposal.type}
+          {named("type", proposal.type)}
         </span>
         <span className="caption">
           {proposal.role === ""
@@ -159,7 +122,9 @@ function ProposalCard({
               })}
         </span>
         <span className="flex-1" />
-        {!isPending && <span className="caption font-medium">{t(`proposal.${proposal.status}`)}</span>}
+        {!isPending && (
+          <span className="caption font-medium">{t(`proposal.${proposal.status}`)}</span>
+        )}
         <time className="caption" dateTime={proposal.created_at}>
           {format.age(proposal.created_at)}
         </time>
@@ -188,10 +153,16 @@ function ProposalCard({
       {isPending && canDecide && (
         <div className="mt-4 space-y-3">
           {edited !== undefined && (
-            <Field label={t("approvals.edited")} value={edited} rows={3} onChange={setEdited} autoFocus />
+            <Field
+              label={t("approvals.edited")}
+              value={edited}
+              rows={3}
+              onChange={setEdited}
+              autoFocus
+            />
           )}
           <div className="flex flex-wrap gap-2">
-            <Button size="sm" isPending={isWorking} onPress={() => void approve()}>
+            <Button size="sm" isPending={isWorking} onPress={() => void attempt(approve)}>
               <Check aria-hidden />
               {t(edited === undefined ? "approvals.approve" : "approvals.approveEdited")}
             </Button>
@@ -216,21 +187,16 @@ function ProposalCard({
         title={t("approvals.rejectTitle")}
         lead={t("approvals.rejectLead")}
         footer={
-          <>
-            <Button variant="tertiary" onPress={() => setRejecting(false)}>
-              {t("action.cancel")}
-            </Button>
-            <Button
-              variant="danger"
-              isDisabled={reason.trim() === ""}
-              onPress={() => {
-                setRejecting(false);
-                void reject();
-              }}
-            >
-              {t("approvals.reject")}
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={() => setRejecting(false)}
+            onConfirm={() => {
+              setRejecting(false);
+              void attempt(reject);
+            }}
+            label={t("approvals.reject")}
+            isDanger
+            isDisabled={reason.trim() === ""}
+          />
         }
       >
         <Field label={t("editor.reason")} value={reason} rows={3} onChange={setReason} autoFocus />

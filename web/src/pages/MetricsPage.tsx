@@ -3,9 +3,9 @@ import { useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
 import { keys } from "../api/queries";
 import { useTranslation, type MessageKey } from "../i18n";
-import { useFormat } from "../lib/format";
+import { useFormat } from "../i18n/format";
 import { Choice } from "../parts/Choice";
-import { CardSkeletons, Trouble } from "../parts/feedback";
+import { Loaded } from "../parts/feedback";
 import { LineChart } from "../parts/LineChart";
 import { Page } from "../parts/Page";
 import { ForOperators } from "../parts/reach";
@@ -59,8 +59,16 @@ function Metrics() {
       lead: "metrics.savedLead",
       total: (all) => whole(all.window_tokens_saved + all.archive_tokens_saved),
       lines: [
-        { label: "metrics.byWindow", tone: "var(--accent)", value: (all) => all.window_tokens_saved },
-        { label: "metrics.byArchive", tone: "var(--episodic)", value: (all) => all.archive_tokens_saved },
+        {
+          label: "metrics.byWindow",
+          tone: "var(--accent)",
+          value: (all) => all.window_tokens_saved,
+        },
+        {
+          label: "metrics.byArchive",
+          tone: "var(--episodic)",
+          value: (all) => all.archive_tokens_saved,
+        },
       ],
       unit: whole,
     },
@@ -116,40 +124,38 @@ function Metrics() {
           className="min-w-40"
           value={span}
           options={(Object.keys(SPANS) as Span[]).map((id) => ({ id, label: t(`span.${id}`) }))}
-          onChange={(id) => setSpan(id as Span)}
+          onChange={setSpan}
         />
       }
     >
-      {found.isError ? (
-        <Trouble error={found.error} retry={() => void found.refetch()} />
-      ) : found.data === undefined ? (
-        <CardSkeletons count={3} />
-      ) : (
-        <div className="grid gap-4 md:grid-cols-2">
-          {charts.map((chart) => (
-            <section key={chart.title} className="panel p-5" aria-label={t(chart.title)}>
-              <div className="flex items-start justify-between gap-4">
-                <div>
-                  <h2 className="font-semibold">{t(chart.title)}</h2>
-                  <p className="caption mt-0.5">{t(chart.lead)}</p>
+      <Loaded query={found}>
+        {({ total, points }) => (
+          <div className="grid gap-4 md:grid-cols-2">
+            {charts.map((chart) => (
+              <section key={chart.title} className="panel p-5" aria-label={t(chart.title)}>
+                <div className="flex items-start justify-between gap-4">
+                  <div>
+                    <h2 className="font-semibold">{t(chart.title)}</h2>
+                    <p className="caption mt-0.5">{t(chart.lead)}</p>
+                  </div>
+                  <p className="number text-2xl font-semibold tracking-tight whitespace-nowrap">
+                    {chart.total(total)}
+                  </p>
                 </div>
-                <p className="number text-2xl font-semibold tracking-tight whitespace-nowrap">
-                  {chart.total(found.data.total)}
-                </p>
-              </div>
-              <LineChart
-                times={found.data.points.map((point) => point.at)}
-                lines={chart.lines.map((line) => ({
-                  label: t(line.label),
-                  tone: line.tone,
-                  values: found.data.points.map((point) => line.value(point.figures)),
-                }))}
-                unit={chart.unit}
-              />
-            </section>
-          ))}
-        </div>
-      )}
+                <LineChart
+                  times={points.map((point) => point.at)}
+                  lines={chart.lines.map((line) => ({
+                    label: t(line.label),
+                    tone: line.tone,
+                    values: points.map((point) => line.value(point.figures)),
+                  }))}
+                  unit={chart.unit}
+                />
+              </section>
+            ))}
+          </div>
+        )}
+      </Loaded>
     </Page>
   );
 }

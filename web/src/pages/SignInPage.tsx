@@ -13,7 +13,7 @@ export function SignInPage() {
   const { t } = useTranslation();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { next } = useSearch({ strict: false }) as { next?: string };
+  const { next } = useSearch({ strict: false });
   const [key, setKey] = useState("");
   const [error, setError] = useState<string>();
   const [isWorking, setWorking] = useState(false);

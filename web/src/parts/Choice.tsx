@@ -1,13 +1,13 @@
 import { Description, Label, ListBox, Select } from "@heroui/react";
 
-export interface Option {
-  id: string;
+export interface Option<Id extends string = string> {
+  id: Id;
   label: string;
   note?: string;
 }
 
 /** One of several options. */
-export function Choice({
+export function Choice<Id extends string>({
   label,
   isLabelHidden = false,
   options,
@@ -19,9 +19,9 @@ export function Choice({
 }: {
   label: string;
   isLabelHidden?: boolean;
-  options: Option[];
-  value: string;
-  onChange: (id: string) => void;
+  options: Option<Id>[];
+  value: Id;
+  onChange: (id: Id) => void;
   description?: string;
   className?: string;
   isDisabled?: boolean;
@@ -31,12 +31,17 @@ export function Choice({
       className={className}
       value={value}
       isDisabled={isDisabled}
-      onChange={(key) => onChange(String(key))}
+      onChange={(key) => {
+        const chosen = options.find((option) => option.id === key);
+        if (chosen !== undefined) onChange(chosen.id);
+      }}
       {...(isLabelHidden ? { "aria-label": label } : {})}
     >
       {!isLabelHidden && <Label>{label}</Label>}
       <Select.Trigger>
-        <Select.Value>{({ selectedText, defaultChildren }) => selectedText || defaultChildren}</Select.Value>
+        <Select.Value>
+          {({ selectedText, defaultChildren }) => selectedText || defaultChildren}
+        </Select.Value>
         <Select.Indicator />
       </Select.Trigger>
       {description !== undefined && <Description>{description}</Description>}

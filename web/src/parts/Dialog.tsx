@@ -1,15 +1,8 @@
-import { lazy, type ReactNode } from "react";
+import { Button } from "@heroui/react";
+import { lazy } from "react";
+import { useTranslation } from "../i18n";
+import type { DialogProps } from "./DialogWindow";
 import { OnDemand } from "./OnDemand";
-
-export interface DialogProps {
-  isOpen: boolean;
-  onClose: () => void;
-  title: string;
-  lead?: ReactNode;
-  children?: ReactNode;
-  footer?: ReactNode;
-  width?: string;
-}
 
 /** Load what all dialogs need, so that the first one opens at once. */
 export const loadDialogs = () => import("./DialogWindow");
@@ -22,5 +15,39 @@ export function Dialog(props: DialogProps) {
     <OnDemand isWanted={props.isOpen}>
       <DialogWindow {...props} />
     </OnDemand>
+  );
+}
+
+/** The buttons under a dialog that asks: leave it as it is, or do what it says. */
+export function DialogButtons({
+  onCancel,
+  onConfirm,
+  label,
+  isDanger = false,
+  isDisabled = false,
+  isPending = false,
+}: {
+  onCancel: () => void;
+  onConfirm: () => void;
+  label: string;
+  isDanger?: boolean;
+  isDisabled?: boolean;
+  isPending?: boolean;
+}) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Button variant="tertiary" onPress={onCancel}>
+        {t("action.cancel")}
+      </Button>
+      <Button
+        variant={isDanger ? "danger" : "primary"}
+        isDisabled={isDisabled}
+        isPending={isPending}
+        onPress={onConfirm}
+      >
+        {label}
+      </Button>
+    </>
   );
 }

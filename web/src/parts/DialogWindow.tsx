@@ -1,7 +1,16 @@
 import { Modal } from "@heroui/react";
-import { useEffect } from "react";
+import { useEffect, type ReactNode } from "react";
 import { useTranslation } from "../i18n";
-import type { DialogProps } from "./Dialog";
+
+export interface DialogProps {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  lead?: ReactNode;
+  children?: ReactNode;
+  footer?: ReactNode;
+  width?: string;
+}
 
 /** The window of a dialog. */
 export function DialogWindow({

@@ -1,6 +1,6 @@
 import { useId, useState } from "react";
 import { useTranslation } from "../i18n";
-import { useFormat } from "../lib/format";
+import { useFormat } from "../i18n/format";
 
 interface Line {
   label: string;
@@ -72,7 +72,14 @@ export function LineChart({
           ))}
           {lines.map((line) => (
             <g key={line.label}>
-              <path d={pathOf(line.values, x, y)} fill="none" stroke={line.tone} strokeWidth={2} strokeLinejoin="round" strokeLinecap="round" />
+              <path
+                d={pathOf(line.values, x, y)}
+                fill="none"
+                stroke={line.tone}
+                strokeWidth={2}
+                strokeLinejoin="round"
+                strokeLinecap="round"
+              />
               {line.values.map((value, place) =>
                 value !== null && (at === place || isAlone(line.values, place)) ? (
                   <circle key={place} cx={x(place)} cy={y(value)} r={3.5} fill={line.tone} />
@@ -81,7 +88,14 @@ export function LineChart({
             </g>
           ))}
           {at !== null && (
-            <line x1={x(at)} x2={x(at)} y1={TOP} y2={HEIGHT - BOTTOM} stroke="var(--muted)" strokeWidth={0.75} />
+            <line
+              x1={x(at)}
+              x2={x(at)}
+              y1={TOP}
+              y2={HEIGHT - BOTTOM}
+              stroke="var(--muted)"
+              strokeWidth={0.75}
+            />
           )}
         </svg>
         <div className="caption number pointer-events-none absolute inset-x-0 bottom-0 flex justify-between">

@@ -1,12 +1,11 @@
 import { Button } from "@heroui/react";
-import { useNavigate } from "@tanstack/react-router";
 import { ChevronsUpDown, CircleUserRound } from "lucide-react";
 import { useState } from "react";
 import { scopeIn, useReach } from "../api/queries";
 import { useTranslation } from "../i18n";
-import { usePlace, useWho } from "../lib/place";
+import { usePlace, useSetSearch, useWho } from "../lib/place";
 import { Choice } from "./Choice";
-import { Dialog } from "./Dialog";
+import { Dialog, DialogButtons } from "./Dialog";
 import { Field } from "./Field";
 
 /** Names one person and one agent, for a key that is not told who there is. */
@@ -15,7 +14,7 @@ export function ScopeMenu() {
   const reach = useReach();
   const who = useWho();
   const place = usePlace();
-  const navigate = useNavigate();
+  const setSearch = useSetSearch();
   const shown = scopeIn(place, who, reach);
   const [isOpen, setOpen] = useState(false);
   const [user, setUser] = useState("");
@@ -27,20 +26,22 @@ export function ScopeMenu() {
   };
   const show = () => {
     setOpen(false);
-    void navigate({
-      to: ".",
-      search: ((old: object) => ({
-        ...old,
-        user: user.trim() === "" ? undefined : user.trim(),
-        agent: agent.trim() === "" ? undefined : agent.trim(),
-        record: undefined,
-      })) as never,
+    setSearch({
+      user: user.trim() === "" ? undefined : user.trim(),
+      agent: agent.trim() === "" ? undefined : agent.trim(),
+      record: undefined,
     });
   };
   const name = shown.user === "-" ? t("person.nobody") : shown.user;
   return (
     <>
-      <Button variant="ghost" size="sm" className="max-w-[14rem] min-w-0" aria-label={`${t("menu.person")}: ${name}`} onPress={open}>
+      <Button
+        variant="ghost"
+        size="sm"
+        className="max-w-[14rem] min-w-0"
+        aria-label={`${t("menu.person")}: ${name}`}
+        onPress={open}
+      >
         <CircleUserRound aria-hidden />
         <span className="said truncate">{name}</span>
         <ChevronsUpDown className="text-muted" aria-hidden />
@@ -51,12 +52,11 @@ export function ScopeMenu() {
         title={t("person.choose")}
         lead={reach.users.length === 0 ? t("person.chooseLead") : undefined}
         footer={
-          <>
-            <Button variant="tertiary" onPress={() => setOpen(false)}>
-              {t("action.cancel")}
-            </Button>
-            <Button onPress={show}>{t("person.show")}</Button>
-          </>
+          <DialogButtons
+            onCancel={() => setOpen(false)}
+            onConfirm={show}
+            label={t("person.show")}
+          />
         }
       >
         <form
@@ -66,8 +66,20 @@ export function ScopeMenu() {
             show();
           }}
         >
-          <NameField label={t("person.name")} hint={t("person.none")} allowed={reach.users} value={user} onChange={setUser} />
-          <NameField label={t("person.agent")} hint={t("person.noAgent")} allowed={reach.agents} value={agent} onChange={setAgent} />
+          <NameField
+            label={t("person.name")}
+            hint={t("person.none")}
+            allowed={reach.users}
+            value={user}
+            onChange={setUser}
+          />
+          <NameField
+            label={t("person.agent")}
+            hint={t("person.noAgent")}
+            allowed={reach.agents}
+            value={agent}
+            onChange={setAgent}
+          />
           <button type="submit" className="hidden" aria-hidden tabIndex={-1} />
         </form>
       </Dialog>

@@ -17,8 +17,9 @@ import {
 import { useEffect, useRef, useState } from "react";
 import { useOpenProposalCount, useReach, useWhoAmI } from "../api/queries";
 import { useTranslation, type MessageKey } from "../i18n";
+import { useOnChange } from "../lib/changed";
 import { usePlace, useWho } from "../lib/place";
-import { useLiveChanges } from "../lib/live";
+import { useLiveChanges } from "../api/live";
 import { focusSearch, HelpDialog, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
@@ -61,9 +62,7 @@ export function Shell() {
     requestAnimationFrame(() => requestAnimationFrame(focusSearch));
   };
   useShortcuts({ onHelp: () => setHelpOpen(true), onSearch: () => void search() });
-  useEffect(() => {
-    setMenuOpen(false);
-  }, [path]);
+  useOnChange([path], () => setMenuOpen(false));
   useEffect(() => {
     if (!isMenuOpen) return;
     const closeOnEscape = (event: KeyboardEvent) => event.key === "Escape" && setMenuOpen(false);
@@ -157,7 +156,9 @@ export function Shell() {
           </span>
           <LanguageMenu />
           <ThemeMenu />
-          {me.data !== undefined && me.data.means !== "open" && <AccountMenu name={me.data.name} role={me.data.role} />}
+          {me.data !== undefined && me.data.means !== "open" && (
+            <AccountMenu name={me.data.name} role={me.data.role} />
+          )}
         </header>
         <main
           ref={main}

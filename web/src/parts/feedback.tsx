@@ -1,4 +1,5 @@
 import { Button, Skeleton, toast } from "@heroui/react";
+import type { UseInfiniteQueryResult, UseQueryResult } from "@tanstack/react-query";
 import { Check, Copy, RotateCw, TriangleAlert, type LucideIcon } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { ApiProblem, Unreachable } from "../api/client";
@@ -7,8 +8,12 @@ import { useTranslation, type Translation } from "../i18n";
 /** Say in words what went wrong and what can be done about it. */
 export function explain(error: unknown, t: Translation["t"]): { what: string; hint: string } {
   if (error instanceof ApiProblem) return { what: error.message, hint: error.hint };
-  if (error instanceof Unreachable) return { what: t("error.unreachable"), hint: t("error.unreachableHint") };
-  return { what: error instanceof Error ? error.message : String(error), hint: t("error.unexpectedHint") };
+  if (error instanceof Unreachable)
+    return { what: t("error.unreachable"), hint: t("error.unreachableHint") };
+  return {
+    what: error instanceof Error ? error.message : String(error),
+    hint: t("error.unexpectedHint"),
+  };
 }
 
 /** An error where content should be, with a way out. */
@@ -42,6 +47,54 @@ export function useTellTrouble() {
   };
 }
 
+/** Return a function that does something and tells of its failure, and whether it is doing it. */
+export function useAttempt() {
+  const tellTrouble = useTellTrouble();
+  const [isWorking, setWorking] = useState(false);
+  const attempt = async (deed: () => Promise<unknown>) => {
+    setWorking(true);
+    try {
+      await deed();
+    } catch (error) {
+      tellTrouble(error);
+    } finally {
+      setWorking(false);
+    }
+  };
+  return { attempt, isWorking };
+}
+
+/** What was asked for, once it is there; until then its skeleton, or what went wrong. */
+export function Loaded<T>({
+  query,
+  waiting = <CardSkeletons count={3} />,
+  children,
+}: {
+  query: UseQueryResult<T>;
+  waiting?: ReactNode;
+  children: (data: T) => ReactNode;
+}) {
+  if (query.isError) return <Trouble error={query.error} retry={() => void query.refetch()} />;
+  return query.data === undefined ? waiting : children(query.data);
+}
+
+/** Asks for the next page of a list that has one. */
+export function MoreButton({ list }: { list: UseInfiniteQueryResult }) {
+  const { t } = useTranslation();
+  if (!list.hasNextPage) return null;
+  return (
+    <div className="mt-4 text-center">
+      <Button
+        variant="tertiary"
+        isPending={list.isFetchingNextPage}
+        onPress={() => void list.fetchNextPage()}
+      >
+        {t("action.more")}
+      </Button>
+    </div>
+  );
+}
+
 /** What a page without content says: why it is empty, and how to fill it. */
 export function EmptyState({
   icon: Icon,
@@ -53,6 +106,7 @@ export function EmptyState({
   icon: LucideIcon;
   title: string;
   children?: ReactNode;
+  /** A command that fills the page; `$ORIGIN` in it is this server. */
   example?: string;
   action?: ReactNode;
 }) {
@@ -65,8 +119,12 @@ export function EmptyState({
       {children !== undefined && (
         <div className="text-muted mt-1.5 max-w-md leading-relaxed">{children}</div>
       )}
-      {example !== undefined && <CodeExample text={example} />}
-      {action !== undefined && <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>}
+      {example !== undefined && (
+        <CodeExample text={example.replace("$ORIGIN", window.location.origin)} />
+      )}
+      {action !== undefined && (
+        <div className="mt-5 flex flex-wrap justify-center gap-2">{action}</div>
+      )}
     </div>
   );
 }

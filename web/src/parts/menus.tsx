@@ -1,15 +1,25 @@
 import { Button, Dropdown, Label } from "@heroui/react";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
-import { ChevronsUpDown, CircleUserRound, KeyRound, Languages, LogOut, Monitor, Moon, Sun, UsersRound } from "lucide-react";
+import {
+  ChevronsUpDown,
+  CircleUserRound,
+  KeyRound,
+  Languages,
+  LogOut,
+  Monitor,
+  Moon,
+  Sun,
+  UsersRound,
+} from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { answer, api, sendCsrfToken, type Schemas } from "../api/client";
 import { useNames, useReach, useWhoAmI } from "../api/queries";
 import { useTranslation, type Language } from "../i18n";
-import { usePlace, useWho } from "../lib/place";
+import { usePlace, useSetSearch, useWho } from "../lib/place";
 import { useTheme, type Theme } from "../lib/theme";
 import { DEMO, DemoOffer } from "./demo";
-import { Dialog } from "./Dialog";
+import { Dialog, DialogButtons } from "./Dialog";
 import { Field } from "./Field";
 
 const ScopeMenu = lazy(async () => ({ default: (await import("./ScopeMenu")).ScopeMenu }));
@@ -29,7 +39,11 @@ export function LanguageMenu() {
   const { t, language, chooseLanguage } = useTranslation();
   return (
     <Dropdown>
-      <Button variant="ghost" size="sm" aria-label={`${t("menu.language")}: ${language === "zh" ? "中文" : "English"}`}>
+      <Button
+        variant="ghost"
+        size="sm"
+        aria-label={`${t("menu.language")}: ${language === "zh" ? "中文" : "English"}`}
+      >
         <Languages aria-hidden />
         <span className="hidden sm:inline">{language === "zh" ? "中文" : "English"}</span>
       </Button>
@@ -101,21 +115,19 @@ function EverybodyMenu() {
   const place = usePlace();
   const { user } = useWho();
   const users = useNames(place, "users");
-  const navigate = useNavigate();
+  const setSearch = useSetSearch();
   const choose = (name: string) =>
-    void navigate({
-      to: ".",
-      search: ((old: object) => ({
-        ...old,
-        user: name === EVERYONE ? undefined : name,
-        record: undefined,
-      })) as never,
-    });
+    setSearch({ user: name === EVERYONE ? undefined : name, record: undefined });
   const known = users.data?.items.map((entry) => entry.name) ?? [];
   const names = user !== undefined && !known.includes(user) ? [user, ...known] : known;
   return (
     <Dropdown>
-      <Button variant="ghost" size="sm" className="max-w-[14rem] min-w-0" aria-label={`${t("menu.person")}: ${user ?? t("person.everyone")}`}>
+      <Button
+        variant="ghost"
+        size="sm"
+        className="max-w-[14rem] min-w-0"
+        aria-label={`${t("menu.person")}: ${user ?? t("person.everyone")}`}
+      >
         {user === undefined ? <UsersRound aria-hidden /> : <CircleUserRound aria-hidden />}
         <span className="said truncate">{user === undefined ? t("person.everyone") : user}</span>
         <ChevronsUpDown className="text-muted" aria-hidden />
@@ -219,14 +231,12 @@ export function WorkspaceMenu() {
         title={t("workspace.switch")}
         lead={t("workspace.switchLead")}
         footer={
-          <>
-            <Button variant="tertiary" onPress={() => setOpen(false)}>
-              {t("action.cancel")}
-            </Button>
-            <Button isDisabled={!isReady} onPress={go}>
-              {t("workspace.go")}
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={() => setOpen(false)}
+            onConfirm={go}
+            label={t("workspace.go")}
+            isDisabled={!isReady}
+          />
         }
       >
         <form

@@ -55,7 +55,7 @@ def overlays_in(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, An
 
 
 class SqlAgentOverlays:
-    """An `AgentOverlays` on a SQL database."""
+    """Overrides of the settings of agents, by name."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,6 +66,8 @@ class SqlAgentOverlays:
         )
 
     async def delete(self, name: str, now: datetime) -> bool:
+        """Remove the overrides of an agent; return whether there were any."""
+
         def write(connection: Connection) -> bool:
             was_set = name in read_overlays(connection)
             put_overlay(connection, name, {}, to_micros(now))
@@ -74,12 +76,15 @@ class SqlAgentOverlays:
         return await self._database.write(write)
 
     async def names(self) -> frozenset[str]:
+        """Return the agents that have overrides."""
         return frozenset(await self._database.read(read_overlays))
 
     async def get(self, name: str) -> Mapping[str, Any]:
+        """Return the overrides of an agent; empty if it has none."""
         return (await self._database.read(read_overlays)).get(name, {})
 
     async def has_memory(self, name: str) -> bool:
+        """Return whether this store holds records or turns of an agent."""
         scopes = select(schema.scopes.c.id).where(schema.scopes.c.agent == name)
         tables = (schema.records, schema.turns)
 
@@ -101,12 +106,13 @@ _SIGN_IN: Final = sign_ins.c
 
 
 class SqlKeys:
-    """A `Keys` on a SQL database."""
+    """The API keys of the server that uses this database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, stored: StoredKey) -> None:
+        """Store a new key; refuse a name that a usable key has."""
         key = stored.key
         row: dict[str, Any] = {
             "id": key.id,
@@ -143,6 +149,7 @@ class SqlKeys:
         return await self._database.read(read, is_quick=True)
 
     async def listed(self, *, after: Cursor | None, limit: int) -> list[ApiKey]:
+        """Return keys, newest first, including revoked ones."""
         chosen = select(keys).order_by(_KEY.created_at.desc(), _KEY.id.desc()).limit(limit)
         if after is not None:
             same_time = and_(_KEY.created_at == after.at, _KEY.id < after.id)
@@ -152,18 +159,22 @@ class SqlKeys:
         )
 
     async def has_any(self) -> bool:
+        """Return whether a key was ever created."""
         chosen = select(_KEY.id).limit(1)
         return await self._database.read(
             lambda connection: connection.execute(chosen).first() is not None, is_quick=True
         )
 
     async def has_usable(self, now: datetime) -> bool:
+        """Return whether there is a usable key."""
         chosen = select(_KEY.id).where(_is_usable(now)).limit(1)
         return await self._database.read(
             lambda connection: connection.execute(chosen).first() is not None
         )
 
     async def revoke(self, key_id: str, now: datetime) -> ApiKey | None:
+        """Revoke a key and end its sign-ins; return None if there is no such key."""
+
         def write(connection: Connection) -> ApiKey | None:
             connection.execute(
                 update(keys)
@@ -178,10 +189,13 @@ class SqlKeys:
         return await self._database.write(write, is_removal=True)
 
     async def used(self, key_id: str, now: datetime) -> None:
+        """Record that a key was used."""
         noted = update(keys).where(_KEY.id == key_id).values(last_used_at=to_micros(now))
         await self._database.write(lambda connection: connection.execute(noted).close())
 
     async def sign_in(self, digest: str, key_id: str, now: datetime, until: datetime) -> None:
+        """Store a sign-in under the hash of its token, and remove expired ones."""
+
         def write(connection: Connection) -> None:
             connection.execute(delete(sign_ins).where(_SIGN_IN.expires_at <= to_micros(now)))
             row = {
@@ -195,6 +209,7 @@ class SqlKeys:
         await self._database.write(write)
 
     async def signed_in(self, digest: str, now: datetime) -> tuple[ApiKey, datetime] | None:
+        """Return the key of a sign-in and when it ends; None if it has ended or does not exist."""
         chosen = (
             select(keys, _SIGN_IN.expires_at.label("signed_in_until"))
             .join(sign_ins, _SIGN_IN.key_id == _KEY.id)
@@ -249,7 +264,7 @@ _COUNT: Final = PreparedStatement(
 
 
 class SqlMetricHours:
-    """A `MetricHours` on a SQL database."""
+    """The counters of all processes on this database, by hour."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -257,6 +272,7 @@ class SqlMetricHours:
     async def add(
         self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
     ) -> None:
+        """Add to the totals of an hour, and remove those before `keep_since`."""
         rows = [
             {"hour": int(hour.timestamp()), "name": name, "label": label[:64], "value": value}
             for (name, label), value in counted.items()
@@ -274,6 +290,7 @@ class SqlMetricHours:
     async def read(
         self, since: datetime, until: datetime
     ) -> Mapping[datetime, Mapping[CounterName, float]]:
+        """Return the totals of the hours that began in this period."""
         chosen = select(metric_hours).where(
             _HOURS.hour >= int(since.timestamp()), _HOURS.hour < int(until.timestamp())
         )

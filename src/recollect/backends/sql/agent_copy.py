@@ -248,9 +248,9 @@ class AgentCopy:
 
     def _taken_over(self) -> Conflict:
         return Conflict(
-            f"Another process moves {self.agent} now; this one has stopped",
+            f"Another process is moving {self.agent}; this one has stopped",
             code="move_taken_over",
-            hint="Wait until it has ended: recollect agents show tells how far it is.",
+            hint="Wait until it has finished: recollect agents show reports its progress.",
         )
 
     def arrived(self, connection: Connection) -> dict[str, Any]:

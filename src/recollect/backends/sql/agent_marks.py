@@ -48,7 +48,7 @@ def require_here(connection: Connection, agent: str) -> None:
         # Nearly all rows are of agents that were never moved.
         if AWAY in row[0] and (to := json.loads(row[0]).get(AWAY)):
             raise AgentMoved(
-                f"The memory of {agent} was moved to {to}; nothing of this call was written",
+                f"The memory of {agent} was moved to {to}; this call wrote nothing",
                 hint="Try again: every open memory follows within seconds.",
             )
 

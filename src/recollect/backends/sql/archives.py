@@ -50,16 +50,16 @@ def same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
 
 def find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
     """Return where a content lies, if the workspace has it."""
-    row = connection.execute(select(_BLOBS).where(same_blob(scope, content_hash))).one_or_none()
-    if row is None:
-        return None
-    return Blob(
-        hash=row.hash,
-        key=row.key,
-        size=row.size,
-        stored_size=row.stored_size,
-        stored_hash=row.stored_hash,
-    )
+    key = {"org": scope.org, "workspace": scope.workspace, "hash": content_hash}
+    for row in _BLOB_BY_HASH.rows(connection, key):
+        return Blob(
+            hash=row["hash"],
+            key=row["key"],
+            size=row["size"],
+            stored_size=row["stored_size"],
+            stored_hash=row["stored_hash"],
+        )
+    return None
 
 
 def take_blob(
@@ -131,7 +131,7 @@ _TO_INDEX: Final = PreparedStatement(
 
 
 class SqlArchives:
-    """An `Archives` on a SQL database."""
+    """The descriptions of archives. Reads only see the given scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -148,6 +148,7 @@ class SqlArchives:
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Archive]:
+        """Return the archives that match all conditions, newest first, starting after `after`."""
         equal = {"session": session, "tool": tool}
         equal |= {"input_hash": input_hash, "content_hash": content_hash}
         given: dict[str, Any] = {name: it for name, it in equal.items() if it is not None}
@@ -174,13 +175,15 @@ class SqlArchives:
     async def with_blob(
         self, scopes: Sequence[Scope], archive_id: str
     ) -> tuple[Archive, Blob] | None:
+        """Return an archive and its blob."""
+
         def read(connection: Connection) -> tuple[Archive, Blob] | None:
             found = find_scopes(connection, scopes)
             table = _ARCHIVES.c
             wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
             for row in rows_of(connection, wanted):
                 archive = archive_from(row, found[row["scope_id"]])
-                blob = _find_blob(connection, archive.scope, archive.content_hash)
+                blob = find_blob(connection, archive.scope, archive.content_hash)
                 assert blob is not None, "an archive refers to its blob"
                 return archive, blob
             return None
@@ -188,11 +191,13 @@ class SqlArchives:
         return await self._database.read(read)
 
     async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+        """Return the blob with this hash, if the scope's workspace has it."""
         return await self._database.read(
-            lambda connection: _find_blob(connection, scope, content_hash)
+            lambda connection: find_blob(connection, scope, content_hash)
         )
 
     async def note_load(self, archive: Archive, at: datetime) -> None:
+        """Remember that its content was asked for."""
         table = _ARCHIVES.c
         noted = (
             update(_ARCHIVES)
@@ -202,10 +207,13 @@ class SqlArchives:
         await self._database.write(lambda connection: connection.execute(noted))
 
     async def set_summary(self, archive_id: str, summary: str) -> None:
+        """Replace the summary of an archive."""
         told = update(_ARCHIVES).where(_ARCHIVES.c.id == archive_id).values(summary=summary)
         await self._database.write(lambda connection: connection.execute(told))
 
     async def to_index(self, *, after: str, limit: int) -> list[Archive]:
+        """Return archives of all scopes without units, by id, starting after `after`."""
+
         def read(connection: Connection) -> list[Archive]:
             rows = _TO_INDEX.rows(connection, {"after": after, "most": limit})
             scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
@@ -214,6 +222,8 @@ class SqlArchives:
         return await self._database.read(read)
 
     async def referenced(self, keys: Sequence[str]) -> set[str]:
+        """Return those of the blob keys that an archive still needs."""
+
         def read(connection: Connection) -> set[str]:
             wanted = select(_BLOBS.c.key).where(_BLOBS.c.key.in_(listed("keys")))
             return set(connection.scalars(wanted, {"keys": to_json(list(keys))}))
@@ -221,6 +231,8 @@ class SqlArchives:
         return await self._database.read(read)
 
     async def scopes(self) -> list[Scope]:
+        """Return every scope that holds archives."""
+
         def read(connection: Connection) -> list[Scope]:
             named = _ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES)
             ids = connection.scalars(select(_ARCHIVES.c.scope_id).where(named).distinct()).all()
@@ -265,19 +277,6 @@ def _find_statement(
         .order_by(table.created_at.desc(), table.id.desc())
     )
     return PreparedStatement(found.limit(bindparam("most")) if is_limited else found)
-
-
-def _find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
-    key = {"org": scope.org, "workspace": scope.workspace, "hash": content_hash}
-    for row in _BLOB_BY_HASH.rows(connection, key):
-        return Blob(
-            hash=row["hash"],
-            key=row["key"],
-            size=row["size"],
-            stored_size=row["stored_size"],
-            stored_hash=row["stored_hash"],
-        )
-    return None
 
 
 def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:

@@ -75,6 +75,11 @@ class SqlAudit:
         proposals_of: Party | None = None,
         limit: int,
     ) -> list[AuditEntry]:
+        """Return the entries of these scopes, latest first; with `naming`, those with this id.
+
+        With `proposals_of`, leave out entries about proposals unless this party made them or they
+        were approved.
+        """
         where: list[ColumnElement[bool]] = []
         if action is not None:
             where.append(_AUDIT.action == action)
@@ -102,9 +107,11 @@ class SqlAudit:
         return await self._database.read(read)
 
     async def seal(self, limit: int) -> SealedBatch:
+        """Append the oldest unsealed entries to their chains."""
         return await self._database.write(lambda connection: _seal(connection, limit))
 
     async def unsealed(self, org: str, workspace: str) -> int:
+        """Return the number of entries of a workspace that are not in its chain yet."""
         count = (
             select(func.count())
             .select_from(schema.audit.join(schema.scopes))
@@ -113,10 +120,12 @@ class SqlAudit:
         return await self._database.read(lambda connection: connection.scalar(count) or 0)
 
     async def is_sealed(self) -> bool:
+        """Return whether every entry is in a chain."""
         one = select(_AUDIT.id).where(_AUDIT.seq.is_(None)).limit(1)
         return await self._database.read(lambda connection: connection.scalar(one) is None)
 
     async def chain(self, org: str, workspace: str, *, after: int, limit: int) -> list[Sealed]:
+        """Return the links of a workspace after a position, in order."""
         links = (
             select(schema.audit_chain)
             .where(_CHAIN.org == org, _CHAIN.workspace == workspace, _CHAIN.seq > after)
@@ -136,6 +145,7 @@ class SqlAudit:
         return await self._database.read(read)
 
     async def unchained(self, org: str, workspace: str, *, limit: int) -> list[SealableEntry]:
+        """Return entries whose position in the chain has no link."""
         here = and_(_CHAIN.org == org, _CHAIN.workspace == workspace, _CHAIN.seq == _AUDIT.seq)
         statement = (
             select(schema.audit)
@@ -150,14 +160,17 @@ class SqlAudit:
         )
 
     async def compare(self, org: str, workspace: str) -> ComparedContents:
+        """Compare the content of a workspace with the digests taken when it was stored."""
         return await self._database.read(lambda it: digests.compare(it, org, workspace))
 
     async def workspaces(self) -> list[tuple[str, str]]:
+        """Return every organisation and workspace."""
         every = select(*_WORKSPACE).distinct().order_by(*_WORKSPACE)
         found = await self._database.read(lambda connection: connection.execute(every).all())
         return [(row.org, row.workspace) for row in found]
 
     async def erasures(self, org: str, workspace: str) -> Erasures:
+        """Return what forgetting did to the entries of a workspace."""
         statement = (
             select(_AUDIT.payload)
             .select_from(schema.audit.join(schema.scopes))

@@ -28,6 +28,7 @@ Work = Callable[[Connection], T]
 # The names under which a database keeps things with its connections and its engines.
 KNOWN: Final = "recollect.known"
 LEDGER: Final = "recollect_ledger"
+_MOST_REMEMBERED: Final = 10_000
 
 
 class Database(Protocol):
@@ -114,11 +115,29 @@ def remembered(connection: Connection) -> dict[Hashable, Any]:
     if known is None:
         return {}
     if connection.dialect.name == "sqlite":
-        from recollect.backends.sql.sqlite_database import renew
-
-        renew(connection, known)
+        _renew(connection, known)
     # A server's connection begins every transaction with nothing.
     return known.values
+
+
+def _renew(connection: Connection, known: KnownValues) -> None:
+    """Forget what a reading connection knows if anybody has written since it was read."""
+    # It changes whenever another connection commits, and readers never write themselves. Asking
+    # also starts the snapshot, so what is remembered is what the snapshot has.
+    if known.is_checked:
+        return
+    known.is_checked = True
+    now = driver_of(connection).execute("PRAGMA data_version").fetchone()[0]
+    if now != known.version or len(known.values) > _MOST_REMEMBERED:
+        known.values.clear()
+        known.version = now
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """Return the connection of the SQLite driver below one of SQLAlchemy."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def remembered_for_ever(connection: Connection) -> dict[str, int]:
@@ -178,12 +197,12 @@ def storage_error(fault: DBAPIError | sqlite3.Error, path: Path) -> StorageError
     text = str(fault.orig if isinstance(fault, DBAPIError) else fault)
     if "locked" in text or "busy" in text:
         return StorageBusy(
-            "Another process kept the database locked; nothing of this call was written",
-            hint="Try again; if it stays so, look for a process that holds a long transaction.",
+            "Another process kept the database locked; this call wrote nothing",
+            hint="Try again; if this persists, look for a process that holds a long transaction.",
         )
     if "full" in text or ("disk I/O error" in text and has_no_room(path.parent)):
         return StorageError(
-            "The disk is full; nothing of this call was kept, everything before it was",
+            "The disk is full; this call was not committed, everything before it was",
             code="disk_full",
             hint=what_to_free(path),
         )

@@ -24,6 +24,7 @@ from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of
 from recollect.backends.sql.index_generations import answers
 from recollect.backends.sql.models import find_model
 from recollect.backends.sql.rows import Row, record_from, rows_of, turn_from
+from recollect.backends.sql.scopes import scopes_by_number
 from recollect.domain.archive import Blob
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.job import Progress
@@ -140,15 +141,7 @@ def _live_scopes(connection: Connection) -> dict[int, Scope]:
     """Return the scopes by their numbers, but none whose content is being erased."""
     table = schema.scopes
     live = select(table).where(table.c.agent != FORGOTTEN_AGENT)
-    return {
-        row["id"]: Scope(
-            org=row["org"],
-            workspace=row["workspace"],
-            agent=row["agent"] or None,
-            user=row["user"] or None,
-        )
-        for row in rows_of(connection, live)
-    }
+    return scopes_by_number(rows_of(connection, live))
 
 
 def _vector_faults(connection: Connection) -> Iterator[IndexFault]:

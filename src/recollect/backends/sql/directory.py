@@ -67,6 +67,8 @@ class SqlDirectory:
     async def scopes(
         self, within: Workspace, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, ScopeEntry]]:
+        """Return scopes, newest first, each with its position."""
+
         def read(connection: Connection) -> list[tuple[Cursor, ScopeEntry]]:
             wanted = select(_SCOPES.id).where(_is_in(within)).order_by(_SCOPES.id.desc())
             if after is not None:
@@ -82,6 +84,8 @@ class SqlDirectory:
         return await self._database.read(read)
 
     async def scopes_within(self, within: Workspace, *, limit: int) -> Sequence[Scope]:
+        """Return only the scopes, oldest first."""
+
         def read(connection: Connection) -> list[Scope]:
             wanted = select(_SCOPES.id).where(_is_told(within)).order_by(_SCOPES.id).limit(limit)
             numbers = list(connection.scalars(wanted))
@@ -99,6 +103,7 @@ class SqlDirectory:
         limit: int,
         among: Sequence[str] | None = None,
     ) -> Sequence[tuple[Cursor, NameEntry]]:
+        """Return the agents or users of a workspace, or those `among` some, newest first."""
         name, first = _SCOPES[part], func.min(_SCOPES.id)
 
         def read(connection: Connection) -> list[tuple[Cursor, NameEntry]]:
@@ -136,6 +141,7 @@ class SqlDirectory:
         return await self._database.read(read)
 
     async def users(self, workspaces: Sequence[str]) -> frozenset[str]:
+        """Return the users of some workspaces, each `org/workspace`, or of all of them."""
         is_somebody = and_(_SCOPES.user != "", _SCOPES.agent != FORGOTTEN_AGENT)
         wanted = select(_SCOPES.user).where(is_somebody).distinct()
         if workspaces:
@@ -157,6 +163,7 @@ class SqlDirectory:
     async def sessions(
         self, extent: Extent, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, SessionEntry]]:
+        """Return sessions, most recently active first, each with its position."""
         last, key = func.max(_TURNS.at), func.min(_TURNS.id)
 
         def read(connection: Connection) -> list[tuple[Cursor, SessionEntry]]:
@@ -199,6 +206,7 @@ class SqlDirectory:
     async def labels(
         self, extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
     ) -> Sequence[LabelEntry]:
+        """Return tags or categories of active records, most frequent first."""
         name = _TAGS.tag if kind == "tag" else _RECORDS.category
 
         def read(connection: Connection) -> list[LabelEntry]:
@@ -221,6 +229,7 @@ class SqlDirectory:
     async def records(
         self, within: Workspace, where: Filter, *, now: datetime, after: Cursor | None, limit: int
     ) -> Sequence[Record]:
+        """Return records that match the filter, latest first."""
         # Bounded on the first page too: without a bound SQLite reads and sorts the whole workspace.
         end = after or _END
 
@@ -239,11 +248,13 @@ class SqlDirectory:
         return await self._database.read(read)
 
     async def count(self, within: Workspace, where: Filter, *, now: datetime) -> int:
+        """Return the number of records that match the filter."""
         wanted = select(func.count()).select_from(schema.records).where(_passes(within, where))
         given = {"now": to_micros(now)}
         return await self._database.read(lambda it: it.scalar(wanted, given) or 0)
 
     async def facets(self, within: Workspace, where: Filter, *, now: datetime) -> Facets:
+        """Return counts of the records that match the filter, by property."""
         given = {"now": to_micros(now)}
         is_wanted = _passes(within, where)
 

@@ -54,7 +54,7 @@ _WITH_DOCUMENTS: Final = PreparedStatement(
 
 
 class SqlDocuments:
-    """A `Documents` on a SQL database."""
+    """Reads the documents of collections."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -69,6 +69,7 @@ class SqlDocuments:
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Document]:
+        """Return the documents of these collections, last changed first."""
         table = _DOCUMENTS.c
 
         def read(connection: Connection) -> list[Document]:
@@ -92,6 +93,8 @@ class SqlDocuments:
         return await self._database.read(read)
 
     async def scopes(self, owners: Sequence[Scope]) -> list[Scope]:
+        """Return the scopes of the collections of these owners, without counting what they hold."""
+
         def read(connection: Connection) -> list[Scope]:
             found = collection_scopes(connection, owners)
             filled = _WITH_DOCUMENTS.rows(connection, {"scopes": to_json(list(found))})
@@ -100,6 +103,8 @@ class SqlDocuments:
         return await self._database.read(read, is_quick=True)
 
     async def collections(self, owners: Sequence[Scope]) -> list[Collection]:
+        """Return the collections of these scopes, and what they hold."""
+
         def read(connection: Connection) -> list[Collection]:
             found = collection_scopes(connection, owners)
             table = _DOCUMENTS.c
@@ -132,6 +137,7 @@ class SqlDocuments:
     async def sections(
         self, document_id: str, *, after: int = -1, limit: int | None = None
     ) -> list[Section]:
+        """Return the sections of a document in order."""
         table = _SECTIONS.c
         wanted = (
             select(_SECTIONS)
@@ -144,6 +150,7 @@ class SqlDocuments:
         )
 
     async def chunk_spans(self, document_id: str, *, after: int, limit: int) -> list[Span]:
+        """Return the spans of the passages with a number above `after`, in order."""
         units = _UNITS.c
         wanted = (
             select(units.ordinal, units.start, units.end)
@@ -159,12 +166,17 @@ class SqlDocuments:
         )
 
     async def locate(self, units: Sequence[int], *, reach: int) -> dict[int, LocatedChunk]:
+        """Return the passages with these numbers from one snapshot.
+
+        Missing ones and summaries are left out."""
+
         def read(connection: Connection) -> dict[int, LocatedChunk]:
             return _locate(connection, units, reach)
 
         return await self._database.read(read)
 
     async def pending(self, *, after: str, limit: int) -> list[Document]:
+        """Return documents of all collections whose content is not processed yet, by id."""
         table = _DOCUMENTS.c
         wanted = (
             select(_DOCUMENTS)
@@ -181,6 +193,7 @@ class SqlDocuments:
         return await self._database.read(read)
 
     async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+        """Return the blob with this hash, if the scope's workspace has it."""
         return await self._database.read(
             lambda connection: find_blob(connection, scope, content_hash)
         )

@@ -7,15 +7,15 @@ import json
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
-from recollect.backends.sql import forget_ledger, schema
+from recollect.backends.sql import erasure_targets, schema
 from recollect.backends.sql.agent_copy import copies_left
 from recollect.backends.sql.audit_entries import Pseudonym, erase_audit_of, rename_in_audit
 from recollect.backends.sql.database import Database
@@ -30,7 +30,7 @@ from recollect.backends.sql.erasure_targets import (
     find,
     names_in,
 )
-from recollect.backends.sql.forget_ledger import Entry, entry_of
+from recollect.backends.sql.forget_ledger import Entry
 from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase
@@ -41,6 +41,7 @@ from recollect.backends.sql.scopes import lock_or_make_scope, lock_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import FORGET, Person, Target
 from recollect.domain.ids import new_id
+from recollect.domain.item import texts_in
 from recollect.domain.job import is_gone, new_holder
 from recollect.domain.times import to_micros
 from recollect.domain.unit import ARCHIVE
@@ -273,23 +274,9 @@ def _named_together(target: Target) -> list[set[str]]:
 def _named(key: str, payload: str) -> set[str]:
     """Return what a job names: the texts in its key and its payload, whole and in parts."""
     named: set[str] = set()
-    for text in (key, *_texts(json.loads(payload))):
+    for text in (key, *texts_in(json.loads(payload))):
         named |= {text, *_PARTS.split(text), *names_in(text)}
     return named
-
-
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for inner in cast("dict[str, object]", value).values():
-                yield from _texts(inner)
-        case list():
-            for inner in cast("list[object]", value):
-                yield from _texts(inner)
-        case _:
-            pass
 
 
 def _blank_requests(connection: Connection, found: Found) -> int:
@@ -378,7 +365,7 @@ class _Foreseen(Exception):
 
 
 class SqlErasure:
-    """An `Erasure` on a SQL database and the ledger beside it.
+    """Erases from a SQL database, with the ledger beside it.
 
     `in_place` overwrites remains inside the live file instead of rewriting it.
     """
@@ -390,6 +377,7 @@ class SqlErasure:
         self._write = partial(database.write, is_removal=True)
 
     async def foresee(self, target: Target) -> Erased:
+        """Return what would be erased, without changing anything."""
         now = to_micros(self._clock.now())
 
         def look(connection: Connection) -> None:
@@ -404,6 +392,7 @@ class SqlErasure:
         raise AssertionError("a dry run ends with what it has seen")
 
     async def begin(self, target: Target, forget_id: str) -> Erased:
+        """Hide all of it durably; return the counts."""
         return await self._begin(target, forget_id, _LEASE)
 
     async def _begin(self, target: Target, forget_id: str, lease: timedelta) -> Erased:
@@ -411,7 +400,7 @@ class SqlErasure:
 
         def start(connection: Connection) -> Erased:
             begun = hide(connection, target, forget_id, to_micros(now))
-            entry = entry_of(target, begun.found, forget_id)
+            entry = erasure_targets.entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
             touched = (*begun.found.whole, *begun.found.parts, *begun.found.shared)
             payload = {**scopes, "entry": entry.as_json()}
@@ -438,6 +427,7 @@ class SqlErasure:
         return await self._write(start)
 
     async def advance(self, forget_id: str) -> Erased | None:
+        """Erase the next batch; return None if nothing is left. Others can write between calls."""
         payload = await self._payload(forget_id)
         if payload is None:
             return None
@@ -462,6 +452,7 @@ class SqlErasure:
         return await self._write(step)
 
     async def dropped(self, forget_id: str) -> None:
+        """Confirm that the blobs returned so far were deleted."""
         payload = await self._payload(forget_id)
         if payload is not None:
             noted = to_json({**payload, "blobs": []})
@@ -469,6 +460,10 @@ class SqlErasure:
             await self._write(lambda connection: connection.execute(emptied))
 
     async def clean(self, forget_id: str, *, even_large: bool) -> Cleaning:
+        """Remove what remains in the files.
+
+        Without `even_large`, a file so large that others would have to wait is left to the job.
+        """
         payload = await self._payload(forget_id)
         if payload is None:
             # Somebody else has finished it.
@@ -505,6 +500,7 @@ class SqlErasure:
         connection.execute(kept)
 
     async def finish(self, forget_id: str) -> None:
+        """Mark the erasure as finished."""
         payload = await self._payload(forget_id)
 
         def end(connection: Connection) -> None:
@@ -518,6 +514,7 @@ class SqlErasure:
         await self._write(end)
 
     async def postpone(self, forget_id: str) -> None:
+        """Leave the rest to the job."""
         free = {"lease_until": 0, "lease_owner": "", "attempts": 0, "gave_up": 0}
         free |= {"run_after": to_micros(self._clock.now() + _PAUSE)}
         freed = update(schema.jobs).where(_its(forget_id)).values(free)
@@ -528,9 +525,9 @@ class SqlErasure:
         noted = await asyncio.to_thread(self._database.ledger.ids)
         if not noted:
             return []
-        new = await self._database.read(lambda it: forget_ledger.not_applied(it, noted))
+        new = await self._database.read(lambda it: erasure_targets.not_applied(it, noted))
         entries = await asyncio.to_thread(self._database.ledger.read, new) if new else []
-        begun = await self._database.read(lambda it: list(forget_ledger.targets(it, entries)))
+        begun = await self._database.read(lambda it: list(erasure_targets.targets(it, entries)))
         for forget_id, target in begun:
             # Whoever works on jobs may go on with it at once.
             await self._begin(target, forget_id, timedelta())

@@ -22,7 +22,7 @@ from collections.abc import (
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 from sqlalchemy import (
@@ -51,6 +51,7 @@ from recollect.backends.sql.raw_search import (
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import Remains, Target, Verification
+from recollect.domain.item import texts_in
 from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Mementos
 
@@ -273,9 +274,9 @@ def _told(table: Table, row: Any) -> Iterator[str]:
     """Yield the texts of a row, each in lines of its own, without what only describes them."""
     if table is schema.versions:
         body = json.loads(row.body)
-        yield "\n".join(_leaves([_loaded(body[name]) for name in _SAID_IN_BODY]))
+        yield "\n".join(texts_in([_loaded(body[name]) for name in _SAID_IN_BODY]))
     else:
-        yield "\n".join(_leaves([_loaded(it) for it in row]))
+        yield "\n".join(texts_in([_loaded(it) for it in row]))
 
 
 def _loaded(value: Any) -> object:
@@ -285,20 +286,6 @@ def _loaded(value: Any) -> object:
         except ValueError:
             return value
     return value
-
-
-def _leaves(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for inner in cast("dict[str, object]", value).values():
-                yield from _leaves(inner)
-        case list():
-            for inner in cast("list[object]", value):
-                yield from _leaves(inner)
-        case _:
-            pass
 
 
 def _texts_of(table: Table) -> list[Column[Any]]:
@@ -376,7 +363,7 @@ _OUT_OF_REACH = "the files, logs and backups of the database server, which were 
 
 
 class SqlProof:
-    """A `Proof` over a SQL database, its files, the blob store and other files, such as a log."""
+    """Searches a SQL database, its files, the blob store and other files for what was forgotten."""
 
     def __init__(
         self, database: Database, blobs: Blobs, other_files: Callable[[], Sequence[Path]]
@@ -386,6 +373,8 @@ class SqlProof:
         self._other_files = other_files
 
     async def remember(self, target: Target) -> Mementos:
+        """Return what to search for, collected before it is erased; a sample if it is very much."""
+
         def read(connection: Connection) -> CollectedTerms:
             return collect_terms(connection, find(connection, target))
 
@@ -399,6 +388,7 @@ class SqlProof:
         )
 
     async def verify(self, mementos: Mementos) -> Verification:
+        """Return where any of it is still found."""
         aside = await self._database.read(lambda it: kept_by_others(it, mementos))
         traces, contents = await self._search_contents(mementos, aside)
         silent = sorted(mementos.terms - aside.keys())

@@ -121,12 +121,14 @@ _OWNERS: Final = tuple(
 
 
 class SqlIndexGenerations:
-    """`IndexGenerations` on a SQL database."""
+    """Keeps track of which units are in use in each scope, and which are being built."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def is_current(self, analyzer: str) -> bool:
+        """Return whether only units of this analyzer exist."""
+
         def read(connection: Connection) -> bool:
             given = {"analyzer": analyzer}
             return not (_BESIDE.rows(connection, {}) or _STALE.rows(connection, given))
@@ -134,6 +136,8 @@ class SqlIndexGenerations:
         return await self._database.read(read)
 
     async def stale(self, analyzer: str) -> Scope | None:
+        """Return a scope that uses units of another analyzer, preferring one that is begun."""
+
         def read(connection: Connection) -> Scope | None:
             given = {"analyzer": analyzer}
             begun = select(_EDITIONS.scope_id).where(
@@ -147,12 +151,18 @@ class SqlIndexGenerations:
         return await self._database.read(read)
 
     async def count_stale(self, analyzer: str) -> int:
+        """Return the number of units of other analyzers that are in use."""
         counted = (
             select(func.count()).select_from(schema.units).where(made_by_another_analyzer(analyzer))
         )
         return await self._database.read(lambda connection: connection.scalar(counted)) or 0
 
     async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
+        """Return the next owners without new units, including those written meanwhile.
+
+        Return None also if this analyzer has nothing to do there.
+        """
+
         def read(connection: Connection) -> Left | None:
             for row in read_scopes(connection, [scope]):
                 edition = find_generation(connection, row.id)
@@ -171,6 +181,12 @@ class SqlIndexGenerations:
     async def add(
         self, scope: Scope, analyzer: str, left: Left, units: Sequence[OwnerUnits]
     ) -> None:
+        """Add new units of these owners, with the vectors of the old ones.
+
+        An owner without new units keeps its old ones. An owner that was changed or removed
+        meanwhile is skipped, and so is everything if another worker was faster.
+        """
+
         def write(connection: Connection) -> None:
             row = _locked(connection, scope)
             if row is None:
@@ -200,6 +216,11 @@ class SqlIndexGenerations:
         await self._database.write(write)
 
     async def switch(self, scope: Scope, analyzer: str) -> bool:
+        """Use this analyzer's units from now on, in one step that all readers see.
+
+        If any owner is left, nothing changes.
+        """
+
         def write(connection: Connection) -> bool:
             row = _locked(connection, scope)
             if row is None:
@@ -216,6 +237,8 @@ class SqlIndexGenerations:
         return await self._database.write(write)
 
     async def discard(self, analyzer: str, *, limit: int) -> int:
+        """Remove some units that were replaced or left by another analyzer; return how many."""
+
         def write(connection: Connection) -> int:
             others = select(schema.editions).where(_EDITIONS.analyzer != analyzer).limit(1)
             for row in rows_of(connection, others):

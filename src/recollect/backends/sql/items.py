@@ -27,10 +27,9 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
-from recollect.domain.item import Namespace, StoredItem, decoded, encoded
+from recollect.domain.item import Namespace, Place, StoredItem, decoded, encoded
 from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
-from recollect.ports.items import Place
 
 _TABLE: Final = schema.items.c
 _SECOND: Final = timedelta(seconds=1)
@@ -40,7 +39,7 @@ _PLACES: Final = 200
 
 
 class SqlItems:
-    """An `ItemStore` on a SQL database."""
+    """The items of scopes. Expired items are never returned, even before a sweep."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,6 +47,8 @@ class SqlItems:
     async def find(
         self, scope: Scope, places: Sequence[Place], *, now: datetime
     ) -> list[StoredItem | None]:
+        """Return the item at each namespace and key, or None."""
+
         def read(connection: Connection) -> list[StoredItem | None]:
             number = _scope_id(connection, scope)
             if number is None:
@@ -61,6 +62,11 @@ class SqlItems:
     async def write(
         self, scope: Scope, put: Sequence[StoredItem], removed: Sequence[Place] = ()
     ) -> list[StoredItem]:
+        """Put and remove items in one transaction; return the items as stored.
+
+        An item that replaces another one keeps its id, position and creation time.
+        """
+
         def write(connection: Connection) -> list[StoredItem]:
             # Locked, so that writers take turns and positions are given once.
             number: int = lock_or_make_scope(connection, scope_key(scope))["id"]
@@ -81,6 +87,7 @@ class SqlItems:
         offset: int = 0,
         last_first: bool = False,
     ) -> list[StoredItem]:
+        """Return the items under a prefix, or in exactly that namespace, by position."""
         order = _TABLE.position.desc() if last_first else _TABLE.position
 
         def read(connection: Connection) -> list[StoredItem]:
@@ -98,6 +105,8 @@ class SqlItems:
         return await self._database.read(read)
 
     async def namespaces(self, scope: Scope, *, now: datetime) -> list[Namespace]:
+        """Return the namespaces that hold items, in order."""
+
         def read(connection: Connection) -> list[Namespace]:
             number = _scope_id(connection, scope)
             wanted = select(_TABLE.namespace).where(_TABLE.scope_id == number, _is_live(now))
@@ -107,6 +116,8 @@ class SqlItems:
         return sorted(await self._database.read(read))
 
     async def pop(self, scope: Scope, namespace: Namespace, *, now: datetime) -> StoredItem | None:
+        """Remove and return the last item of a namespace; only one of two callers gets it."""
+
         def take(connection: Connection) -> StoredItem | None:
             number = lock_or_make_scope(connection, scope_key(scope))["id"]
             last = (
@@ -124,6 +135,8 @@ class SqlItems:
         return await self._database.write(take, is_removal=True)
 
     async def clear(self, scope: Scope, namespace: Namespace) -> int:
+        """Remove all items of exactly this namespace; return how many there were."""
+
         def remove(connection: Connection) -> int:
             number = _scope_id(connection, scope)
             its = and_(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
@@ -132,6 +145,7 @@ class SqlItems:
         return await self._database.write(remove, is_removal=True)
 
     async def refresh(self, scope: Scope, places: Sequence[Place], *, now: datetime) -> None:
+        """Restart the time to live of these items, if they have one."""
         later = update(schema.items).values(expires_at=to_micros(now) + _TABLE.ttl * _MICROS)
 
         def extend(connection: Connection) -> None:
@@ -143,6 +157,7 @@ class SqlItems:
         await self._database.write(extend)
 
     async def sweep(self, *, now: datetime) -> int:
+        """Remove the expired items of all scopes; return how many there were."""
         expired = delete(schema.items).where(_TABLE.expires_at <= to_micros(now))
         return await self._database.write(lambda connection: connection.execute(expired).rowcount)
 

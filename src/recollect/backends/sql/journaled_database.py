@@ -344,7 +344,7 @@ class JournalFile:
     def _unwritable(self, problem: OSError) -> StorageError:
         if is_full(problem):
             return StorageError(
-                "The disk is full; nothing of this call was kept, everything before it was",
+                "The disk is full; this call was not committed, everything before it was",
                 code="disk_full",
                 hint=what_to_free(self.path),
             )

@@ -226,15 +226,19 @@ class SqlMaintenance:
         self._database = database
 
     async def condition(self) -> DatabaseCondition:
+        """Return the condition of the database after checking every page."""
         return await self._database.read(_condition)
 
     async def figures(self, analyzer: str) -> IndexFigures:
+        """Return the size of the index and the queue, for a database of the newest revision."""
         return await self._database.read(lambda connection: _figures(connection, analyzer))
 
     async def size(self) -> int:
+        """Return the size of the database on disk, in bytes."""
         return await self._database.read(lambda it: dialect_of(it).size(it))
 
     async def backup(self, target: Path) -> list[Blob]:
+        """Copy the database consistently while others write; return the blobs that it refers to."""
         if not isinstance(self._database, SqliteDatabase):
             raise NotAvailable(
                 f"{self._database.name} is backed up by the server's own tool; nothing was copied",

@@ -22,7 +22,10 @@ _TABLE: Final = schema.proposals.c
 
 
 class SqlProposals:
-    """A `Proposals` on a SQL database."""
+    """Proposals. One that was not decided in time reads as expired.
+
+    Reads only see the given scopes; `stale` is for the sweep.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -39,6 +42,7 @@ class SqlProposals:
         after: Cursor | None = None,
         limit: int | None = None,
     ) -> list[Proposal]:
+        """Return the proposals that match all conditions, newest first."""
         conditions: list[ColumnElement[bool]] = []
         if ids is not None:
             conditions.append(_TABLE.id.in_(ids))
@@ -61,6 +65,8 @@ class SqlProposals:
         return await self._database.read(read)
 
     async def stale(self, now: datetime, *, limit: int) -> list[Proposal]:
+        """Return the proposals of all scopes that are pending but expired."""
+
         def read(connection: Connection) -> list[Proposal]:
             chosen = select(schema.proposals).where(
                 _TABLE.status == "pending", _TABLE.expires_at <= to_micros(now)

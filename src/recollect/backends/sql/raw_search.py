@@ -1,28 +1,20 @@
-"""Searching files byte by byte, and the full text token by token."""
+"""Searching files byte by byte."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from sqlalchemy import Connection, text
 
 from recollect.language.analysis import term_keys, terms
 
 # Enough of a token to know it by: what comes before may be left out where tokens lie in order.
 _TAIL: Final = 10
-# How the full text numbers its pages: below the segment's number, those without other bits.
-_SEGMENT_BITS: Final = 37
-_PAGE_BITS: Final = 31
-_LEAVES: Final = text(
-    f"SELECT block FROM unit_tokens_data WHERE id >= {1 << _SEGMENT_BITS} AND "
-    f"(id >> {_PAGE_BITS}) & {(1 << _SEGMENT_BITS - _PAGE_BITS) - 1} = 0"
-)
 
 
 def written_forms(term: str) -> set[str]:
@@ -41,7 +33,10 @@ def keys_of(term: str) -> set[int]:
 
 
 def spellings_of_key(key: int) -> set[bytes]:
-    """Return a key as a unit has it, and as the full text has the end of it."""
+    """Return a key as a unit has it, and as the full text has the end of it.
+
+    The full text keeps tokens of removed units until it is merged, and SQL does not show them.
+    """
     return {key.to_bytes(8, "little"), f"{key:016x}"[-_TAIL:].encode()}
 
 
@@ -54,39 +49,6 @@ def search_file(path: Path, wanted: Mapping[bytes, str]) -> dict[str, int]:
         for pattern, at in patterns.find(chunk).items():
             found[wanted[pattern]] = min(found.get(wanted[pattern], start + at), start + at)
     return found
-
-
-def tokens_with(connection: Connection, keys: Collection[int]) -> set[int]:
-    """Return the keys that a token of the full text has, also one that is marked as removed."""
-    wanted = {f"{key:016x}".encode(): key for key in keys}
-    found: set[int] = set()
-    for block in connection.scalars(_LEAVES):
-        found |= {wanted[it] for token in _tokens(block) if (it := token[-16:]) in wanted}
-    return found
-
-
-def _tokens(leaf: bytes) -> Iterator[bytes]:
-    """Yield the tokens of a page of the full text, in which each omits the last one's prefix."""
-    at = int.from_bytes(leaf[2:4])
-    place, token = 0, b""
-    while at < len(leaf):
-        step, at = _varint(leaf, at)
-        place += step
-        shared, start = (0, place) if not token else _varint(leaf, place)
-        length, start = _varint(leaf, start)
-        token = token[:shared] + leaf[start : start + length]
-        yield token
-
-
-def _varint(page: bytes, at: int) -> tuple[int, int]:
-    """Return a number of one to nine bytes, and where it ends."""
-    value = 0
-    for count in range(8):
-        byte = page[at + count]
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, at + count + 1
-    return value << 8 | page[at + 8], at + 9
 
 
 def _escaped(character: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
@@ -127,10 +127,13 @@ def record_from(row: Row, scope: Scope) -> Record:
     )
 
 
-def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
+def standing_of_record(
+    row: Row, load: Callable[[], Record] | None = None, *, is_of_others: bool
+) -> Standing:
     """Return the fields of a record that scoring uses."""
     return Standing(
         observed_at=_instant(row["observed_at"]),
+        load=load,
         kind=_KINDS[row["kind"]],
         category=row["category"],
         source=row["source"],
@@ -142,8 +145,8 @@ def standing_of_record(row: Row, *, is_of_others: bool) -> Standing:
     )
 
 
-def standing_of_turn(row: Row) -> Standing:
-    return Standing(observed_at=_instant(row["at"]), act=row["act"])
+def standing_of_turn(row: Row, load: Callable[[], Turn]) -> Standing:
+    return Standing(observed_at=_instant(row["at"]), load=load, act=row["act"])
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:

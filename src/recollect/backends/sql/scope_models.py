@@ -89,12 +89,14 @@ _SERVED: Final = PreparedStatement(
 
 
 class SqlScopeModels:
-    """A `ScopeModels` on a SQL database."""
+    """Keeps track of which model serves each scope."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def served(self) -> list[ServedUnits]:
+        """Return how many units each model serves; scopes without units are left out."""
+
         def read(connection: Connection) -> list[ServedUnits]:
             rows = _SERVED.rows(connection, {})
             models = models_by_number(connection, [number for number, _, _ in rows if number])
@@ -106,12 +108,15 @@ class SqlScopeModels:
         return await self._database.read(read)
 
     async def coming(self) -> str:
+        """Return the model that a change is under way to, as the settings name it; else empty."""
         jobs = schema.jobs.c
         waiting = select(jobs.payload).where(jobs.kind == REEMBED, jobs.gave_up == 0)
         payload = await self._database.read(lambda connection: connection.scalar(waiting))
         return "" if payload is None else json.loads(payload)["choice"]
 
     async def others(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
+        """Return some scopes with units or vectors that this model does not serve."""
+
         def read(connection: Connection) -> list[Scope]:
             number = find_model(connection, model)
             is_served = and_(_SCOPES.model_id.is_not(None), _SCOPES.model_id != number)
@@ -124,6 +129,8 @@ class SqlScopeModels:
         return await self._database.read(read)
 
     async def answered_by(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
+        """Return some scopes that this model serves."""
+
         def read(connection: Connection) -> list[Scope]:
             number = find_model(connection, model)
             if number is None:
@@ -134,6 +141,8 @@ class SqlScopeModels:
         return await self._database.read(read)
 
     async def claim(self, model: EmbeddingModel) -> None:
+        """Let this model serve every scope with units that no model serves yet."""
+
         def write(connection: Connection) -> None:
             connection.execute(
                 update(schema.scopes)
@@ -146,6 +155,12 @@ class SqlScopeModels:
     async def lacking(
         self, model: EmbeddingModel, *, after: int, limit: int, scope: Scope | None = None
     ) -> list[PlainUnit]:
+        """Return units without a vector of this model, by number, starting above `after`: of one
+        scope, or of all that the model serves.
+
+        The `limit` is approximate, since the units of an owner come together.
+        """
+
         def read(connection: Connection) -> list[PlainUnit]:
             given = {"after": after, "most": limit, "model": find_model(connection, model)}
             if scope is None:
@@ -162,6 +177,7 @@ class SqlScopeModels:
         return await self._database.read(read)
 
     async def is_filling(self) -> bool:
+        """Return whether a job that makes missing vectors waits or runs."""
         jobs = schema.jobs.c
         open_job = select(jobs.id).where(jobs.kind.in_((EMBED, REEMBED)), jobs.gave_up == 0)
         found = await self._database.read(lambda it: it.scalar(open_job.limit(1)))
@@ -170,6 +186,11 @@ class SqlScopeModels:
     async def count_lacking(
         self, model: EmbeddingModel, *, everywhere: bool = False, before: datetime | None = None
     ) -> int:
+        """Return how many units lack a vector of this model where it serves, or anywhere.
+
+        With `before`, only those that were observed before that time.
+        """
+
         def read(connection: Connection) -> int:
             number = find_model(connection, model)
             counted = select(func.count()).select_from(schema.units)
@@ -183,6 +204,11 @@ class SqlScopeModels:
         return await self._database.read(read)
 
     async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
+        """Let this model serve a scope from now on, in one step that all readers see.
+
+        If units above `after` lack a vector of it, nothing changes.
+        """
+
         def write(connection: Connection) -> bool:
             row = lock_scope(connection, scope_key(scope))
             if row is None:
@@ -198,6 +224,8 @@ class SqlScopeModels:
         return await self._database.write(write)
 
     async def discard(self, model: EmbeddingModel, *, limit: int) -> int:
+        """Remove some vectors of other models where this one serves; return how many."""
+
         def write(connection: Connection) -> int:
             number = find_model(connection, model)
             place = (_VECTORS.unit_id, _VECTORS.model_id)

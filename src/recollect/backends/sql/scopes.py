@@ -140,7 +140,7 @@ def scopes_by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Scope]
     wanted = list(ids)
     if not wanted:
         return {}
-    return _by_number(_BY_ID.rows(connection, {"ids": to_json(wanted)}))
+    return scopes_by_number(_BY_ID.rows(connection, {"ids": to_json(wanted)}))
 
 
 def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[int, Scope]:
@@ -151,11 +151,12 @@ def collection_scopes(connection: Connection, owners: Sequence[Scope]) -> dict[i
     found: dict[int, Scope] = {}
     for (org, workspace), named in users.items():
         given = {"of_org": org, "of_workspace": workspace, "users": to_json(named)}
-        found |= _by_number(_COLLECTIONS_OF.rows(connection, given))
+        found |= scopes_by_number(_COLLECTIONS_OF.rows(connection, given))
     return {number: scope for number, scope in found.items() if collection_owner(scope) in owners}
 
 
-def _by_number(rows: Iterable[Row]) -> dict[int, Scope]:
+def scopes_by_number(rows: Iterable[Row]) -> dict[int, Scope]:
+    """Return the scopes of rows by their numbers."""
     return {
         row["id"]: Scope(
             org=row["org"],

@@ -213,7 +213,7 @@ class ServerDatabase:
                         f"The connection to {self.name} was lost at the end of a change; whether "
                         "it was kept is not known",
                         code="outcome_unknown",
-                        hint="Look whether it is there before you do it again.",
+                        hint="Check whether it was committed before you repeat it.",
                     ) from error
                 raise
             return result
@@ -304,7 +304,7 @@ def _connect(dialect: Dialect, _: object, arguments: Sequence[Any], options: Any
         raise StorageError(
             f"The driver does not know an option of the URL: {unknown}",
             code="bad_option",
-            hint="Options stand behind the question mark; MySQL's TLS is ssl_ca=/path/ca.pem.",
+            hint="Options follow the question mark; MySQL's TLS is ssl_ca=/path/ca.pem.",
         ) from None
 
 
@@ -460,8 +460,8 @@ def server_error(error: BaseException, name: str) -> StorageError:
         return StorageError(message.format(name=name, text=fault.told), code=code, hint=hint)
     if fault.is_passing:
         return StorageBusy(
-            "Others kept writing to the same place; nothing of this call was written",
-            hint="Try again; if it stays so, look for a process that holds a long transaction.",
+            "Concurrent writes kept conflicting; this call wrote nothing",
+            hint="Try again; if this persists, look for a process that holds a long transaction.",
         )
     return StorageError(f"The database refused: {fault.told}")
 

@@ -31,6 +31,7 @@ from recollect.backends.sql.database import (
     LEDGER,
     KnownValues,
     Work,
+    driver_of,
     storage_error,
 )
 from recollect.backends.sql.dialects.sqlite import identify
@@ -72,7 +73,6 @@ _READERS: Final = 4
 _SNAPSHOTS: Final = 4
 _READING: Final = "BEGIN"
 _WRITING: Final = "BEGIN IMMEDIATE"
-_MOST_REMEMBERED: Final = 10_000
 _GROUP: Final = 128
 # Seconds for which reading here and there may keep others from their turn.
 _TURN: Final = 0.002
@@ -90,7 +90,7 @@ class _Held:
         """Return the connection, and the driver's own."""
         if self._open is None:
             connection = self._engine.connect()
-            driver = _driver(connection)
+            driver = driver_of(connection)
             self._open = connection, driver
             for pragma in self._pragmas:
                 driver.execute(f"PRAGMA {pragma}")
@@ -398,7 +398,7 @@ class SqliteDatabase:
 @contextlib.contextmanager
 def _transaction(connection: Connection, begin: str) -> Generator[None]:
     """Run a transaction on the driver itself; through SQLAlchemy it costs five times as much."""
-    driver = _driver(connection)
+    driver = driver_of(connection)
     driver.execute(begin)
     try:
         yield
@@ -411,27 +411,8 @@ def _transaction(connection: Connection, begin: str) -> Generator[None]:
         raise
 
 
-def renew(connection: Connection, known: KnownValues) -> None:
-    """Forget what a reading connection knows if anybody has written since it was read."""
-    # It changes whenever another connection commits, and readers never write themselves. Asking
-    # also starts the snapshot, so what is remembered is what the snapshot has.
-    if known.is_checked:
-        return
-    known.is_checked = True
-    now = _driver(connection).execute("PRAGMA data_version").fetchone()[0]
-    if now != known.version or len(known.values) > _MOST_REMEMBERED:
-        known.values.clear()
-        known.version = now
-
-
-def _driver(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
-
-
 def _is_in_transaction(connection: Connection) -> bool:
-    return _driver(connection).in_transaction
+    return driver_of(connection).in_transaction
 
 
 def _unchanging(path: Path) -> URL:

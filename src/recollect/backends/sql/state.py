@@ -19,8 +19,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import names_in
-from recollect.backends.sql.forget_ledger import begun_since
+from recollect.backends.sql.erasure_targets import begun_since, names_in
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
@@ -159,7 +158,7 @@ def _require_remembered(
         raise NotFound(
             f"What {key.name!r} of session {key.session!r} says was forgotten meanwhile",
             code="forgotten",
-            hint="memory.session(id) begins it anew.",
+            hint="memory.session(id) starts a new one.",
         )
 
 

@@ -43,7 +43,7 @@ from recollect.backends.sql.rows import (
     version_from,
 )
 from recollect.backends.sql.scopes import find_scopes, read_versions
-from recollect.domain.hit import ScoringInput
+from recollect.domain.hit import Standing
 from recollect.domain.record import Kind, Record, Status, Version
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
@@ -128,7 +128,7 @@ class SqlStore:
 
         return await self._database.read(read, is_quick=_are_few(ids))
 
-    async def weighable(
+    async def standings(
         self,
         scopes: Sequence[Scope],
         where: Filter,
@@ -137,28 +137,27 @@ class SqlStore:
         records: Sequence[str],
         turns: Sequence[str],
         whole: int,
-    ) -> dict[str, ScoringInput]:
-        def read(connection: Connection) -> dict[str, ScoringInput]:
+    ) -> dict[str, Standing]:
+        def read(connection: Connection) -> dict[str, Standing]:
             found = find_scopes(connection, scopes)
             others = _of_others(found, scopes[0])
-            weighable: dict[str, ScoringInput] = {}
+            standings: dict[str, Standing] = {}
             given = {"now": to_micros(now), **_lists(found, records[:whole])}
             for row in _records_in_any_order(where).by_name(connection, given) if records else ():
                 scope_id = row["scope_id"]
-                standing = standing_of_record(row, is_of_others=scope_id in others)
-                item = partial(record_from, row, found[scope_id])
-                weighable[row["id"]] = ScoringInput(standing, item)
+                load = partial(record_from, row, found[scope_id])
+                standing = standing_of_record(row, load, is_of_others=scope_id in others)
+                standings[row["id"]] = standing
             if len(records) > whole:
                 given |= _lists(found, records[whole:])
                 for row in _standings_of_records(where).rows(connection, given):
                     is_of_others = row["scope_id"] in others
-                    standing = standing_of_record(row, is_of_others=is_of_others)
-                    weighable[row["id"]] = ScoringInput(standing)
+                    standings[row["id"]] = standing_of_record(row, is_of_others=is_of_others)
             if turns:
                 for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
-                    item = partial(turn_from, row, found[row["scope_id"]])
-                    weighable[row["id"]] = ScoringInput(standing_of_turn(row), item)
-            return weighable
+                    load = partial(turn_from, row, found[row["scope_id"]])
+                    standings[row["id"]] = standing_of_turn(row, load)
+            return standings
 
         are_few = len(records) <= _FEW_STANDINGS and len(turns) <= _FEW
         return await self._database.read(read, is_quick=are_few)

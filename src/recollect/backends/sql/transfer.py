@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.archives import archive_from
+from recollect.backends.sql.archives import archive_from, find_blob
 from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.documents import document_from, source_hash
@@ -482,20 +482,9 @@ def _pages(
 
 
 def _blob_of(connection: Connection, archive: Archive | Document) -> Blob:
-    blobs, scope = schema.blobs.c, archive.scope
-    its = (
-        blobs.org == scope.org,
-        blobs.workspace == scope.workspace,
-        blobs.hash == archive.content_hash,
-    )
-    (row,) = rows_of(connection, select(schema.blobs).where(*its))
-    return Blob(
-        hash=row["hash"],
-        key=row["key"],
-        size=row["size"],
-        stored_size=row["stored_size"],
-        stored_hash=row["stored_hash"],
-    )
+    blob = find_blob(connection, archive.scope, archive.content_hash)
+    assert blob is not None
+    return blob
 
 
 # --- Whole histories out of a SQL database and into it --------------------------------------------
@@ -511,9 +500,11 @@ class SqlTransfer:
         self._clock = clock
 
     async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
+        """Run `take` in a thread on this extent, or on everything if None."""
         return await self._database.read(lambda connection: take(snapshot(connection, extent)))
 
     async def add(self, arrivals: Sequence[Arrival]) -> Added:
+        """Write the new items in one transaction, without changing existing content."""
         return await self._database.write(
             lambda connection: _add(connection, arrivals, self._clock.now())
         )

@@ -41,7 +41,10 @@ _WHY: Final = case(
 
 
 class SqlUpkeep:
-    """Records by their state and age, what they are worth, conflicts, figures."""
+    """Records by their state and age, what they are worth, conflicts, figures.
+
+    A selection without scopes covers all scopes, for sweeps only.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,6 +52,8 @@ class SqlUpkeep:
     async def select(
         self, selection: Selection, *, after: str = "", limit: int | None = None
     ) -> list[Record]:
+        """Return records by id, starting after `after`."""
+
         def read(connection: Connection) -> list[Record]:
             place = _place(selection)
             wanted = (
@@ -66,6 +71,8 @@ class SqlUpkeep:
     async def crowded(
         self, scopes: Sequence[Scope] | None, more_than: int, *, now: datetime
     ) -> Mapping[Scope, int]:
+        """Return the scopes with more active records than this, and how many they have."""
+
         def read(connection: Connection) -> Mapping[Scope, int]:
             # The index on scopes alone tells which can be over the limit at all.
             many = _per_scope(more_than)
@@ -83,6 +90,8 @@ class SqlUpkeep:
         return await self._database.read(read)
 
     async def worths(self, scope: Scope, *, now: datetime) -> list[Worth]:
+        """Return the properties that determine the value of each active record of a scope."""
+
         def read(connection: Connection) -> list[Worth]:
             wanted = select(
                 _records.id,
@@ -102,6 +111,7 @@ class SqlUpkeep:
     async def conflicts(
         self, scopes: Sequence[Scope], *, ids: Sequence[str] | None = None
     ) -> list[Conflict]:
+        """Return open conflicts between active records, latest first; or those with these ids."""
         table = schema.conflicts.c
 
         def read(connection: Connection) -> list[Conflict]:
@@ -114,6 +124,7 @@ class SqlUpkeep:
         return await self._database.read(read)
 
     async def figures(self, scopes: Sequence[Scope], *, now: datetime) -> HealthFigures:
+        """Return the health figures of these scopes."""
         return await self._database.read(
             lambda connection: _figures(connection, list(find_scopes(connection, scopes)), now)
         )

@@ -38,12 +38,14 @@ from recollect.ports.runtime import Clock
 
 
 class SqlWrites:
-    """Implements `Writes`."""
+    """Traces of writes, and how far extraction has read sessions. Reads only see given scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def trace(self, scopes: Sequence[Scope], write_id: str) -> Trace | None:
+        """Return the steps of one write, or None if it is not visible."""
+
         def read(connection: Connection) -> Trace | None:
             found = find_scopes(connection, scopes)
             table = schema.writes.c
@@ -63,6 +65,8 @@ class SqlWrites:
         return await self._database.read(read)
 
     async def watermark(self, scope: Scope, session: str) -> int:
+        """Return the ordinal of the last turn that extraction has read; 0 if none."""
+
         def read(connection: Connection) -> int:
             table = schema.watermarks.c
             found = find_scopes(connection, [scope])
@@ -76,6 +80,7 @@ class SqlWrites:
         return await self._database.read(read)
 
     async def made_from(self, scopes: Sequence[Scope], turns: Sequence[Turn]) -> list[Record]:
+        """Return every version of every record, deleted ones too, that names one of these turns."""
         records, past = schema.records.c, schema.versions.c
         # No record is older than what it was made from.
         since = min((to_micros(turn.recorded_at) for turn in turns), default=0)
@@ -103,6 +108,8 @@ class SqlWrites:
         return await self._database.read(read) if turns else []
 
     async def unread_turns(self, scope: Scope, session: str) -> int:
+        """Return how many turns of a session extraction has not read."""
+
         def read(connection: Connection) -> int:
             turns, marks = schema.turns.c, schema.watermarks.c
             found = find_scopes(connection, [scope])
@@ -119,6 +126,8 @@ class SqlWrites:
         return await self._database.read(read)
 
     async def unread_sessions(self, scope: Scope) -> list[str]:
+        """Return the sessions with turns that extraction has not read, oldest first."""
+
         def read(connection: Connection) -> list[str]:
             turns, marks = schema.turns.c, schema.watermarks.c
             found = find_scopes(connection, [scope])
@@ -152,6 +161,7 @@ class SqlKeptResults:
     async def find(
         self, wanted: Idempotency, principal: str, scope: Scope
     ) -> Mapping[str, Any] | None:
+        """Return the earlier result of this request; refuse a key that another request used."""
         now = self._clock.now()
 
         def read(connection: Connection) -> Mapping[str, Any] | None:
@@ -242,6 +252,11 @@ class SqlChangeLog:
     async def since(
         self, scope: Scope, version: int, *, limit: int
     ) -> Sequence[tuple[int, tuple[Change, ...]]]:
+        """Return the changes of a scope after a version, by version, at most `limit` versions.
+
+        A version that only changed the index has no changes.
+        """
+
         def read(connection: Connection) -> list[tuple[int, tuple[Change, ...]]]:
             for number in find_scopes(connection, [scope]):
                 given = {"scope": number, "version": version, "most": limit}
@@ -262,12 +277,14 @@ _UNITS: Final = schema.units.c
 
 
 class SqlUndecidedTurns:
-    """Implements `UndecidedTurns`."""
+    """All turns without an act, in all scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def first(self, *, limit: int) -> Sequence[Turn]:
+        """Return some of them, oldest first; none if all are classified."""
+
         def read(connection: Connection) -> Sequence[Turn]:
             undecided = select(schema.turns).where(_TURNS.act.is_(None))
             rows = rows_of(connection, undecided.order_by(_TURNS.id).limit(limit))
@@ -277,6 +294,7 @@ class SqlUndecidedTurns:
         return await self._database.read(read)
 
     async def decide(self, acts: Mapping[str, Act]) -> None:
+        """Store the acts of these turns, with the traits of their units."""
         alike: dict[Act, list[str]] = defaultdict(list)
         for turn, act in acts.items():
             alike[act].append(turn)
@@ -302,12 +320,13 @@ _PREFIX: Final = "ep_"
 
 
 class SqlLostReadings:
-    """Implements `LostReadings`."""
+    """What was read without keeping what it says, in all scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self) -> Sequence[LostReading]:
+        """Return the turns of every session that this happened to."""
         return await self._database.read(_lost_readings)
 
 
@@ -394,7 +413,7 @@ _UNDECIDED: Final = (
 
 
 class SqlUndecidedRecords:
-    """Implements `UndecidedRecords`."""
+    """All records without a facet, in all scopes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -402,6 +421,8 @@ class SqlUndecidedRecords:
     async def first(
         self, model: str, *, after: str, limit: int
     ) -> Sequence[tuple[Record, bytes | None]]:
+        """Return some of them by id, each with the vector of its text by this model, if any."""
+
         def read(connection: Connection) -> Sequence[tuple[Record, bytes | None]]:
             given = {"model": model, "after": after, "most": limit}
             rows = rows_of(connection, _UNDECIDED, given)
@@ -413,6 +434,8 @@ class SqlUndecidedRecords:
         return await self._database.read(read)
 
     async def decide(self, records: Sequence[Record]) -> None:
+        """Store the facets of these records, unless they were changed since."""
+
         def write(connection: Connection) -> None:
             for record in records:
                 is_as_read = (_RECORDS.version == record.version, _RECORDS.facet.is_(None))

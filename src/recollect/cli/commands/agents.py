@@ -8,7 +8,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark
 from recollect.domain.access import Agent
 from recollect.domain.views import as_json
@@ -22,31 +21,19 @@ PasswordVariable = Annotated[
 ]
 
 
-def agents(context: typer.Context) -> None:
-    """See and change how agents use memory."""
-    commands = {
-        "list": list_agents,
-        "show": show_agent,
-        "set": set_agent,
-        "move": move_agent,
-        "delete": delete_agent,
-    }
-    run_group(context, "How agents use memory; what is set goes before the file.", commands)
-
-
 async def list_agents(
     memory: Memory,
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
-    """The agents that are set up, by name."""
+    """List the agents with settings of their own, by name."""
     found = await memory.agents.list(limit=limit, cursor=cursor)
 
     return show.listed(found, _told, none="No agent is set up: all are as by default.")
 
 
 async def show_agent(memory: Memory, name: Name) -> Answer:
-    """One agent as it is set up now."""
+    """Show the current settings of an agent."""
     agent = await memory.agents.get(name)
     return Answer(agent, lambda console: show.line(console, _told(agent)))
 
@@ -62,7 +49,7 @@ async def set_agent(
     ] = None,
     password_env: PasswordVariable = None,
     prefetch_limit: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="How much is looked up for a message.")
+        int | None, typer.Option(metavar="NUMBER", help="Maximum hits for a prompt.")
     ] = None,
     write_policy: Annotated[
         str | None, typer.Option(metavar="POLICY", help="auto, explicit or off.")
@@ -73,7 +60,7 @@ async def set_agent(
         typer.Option(metavar="NAME", help="Agent whose memory it may use (repeatable)."),
     ] = None,
 ) -> Answer:
-    """Set an agent up, in place of what was set before; what is left out is as the file says."""
+    """Replace the settings of an agent; omitted ones come from the settings file."""
     agent = await memory.agents.put(
         name,
         enabled=enabled,
@@ -122,7 +109,7 @@ async def move_agent(
 
 
 async def delete_agent(memory: Memory, name: Name) -> Answer:
-    """Remove what was set for an agent: it is as the settings file says."""
+    """Remove the stored settings of an agent, so that the settings file applies again."""
     await memory.agents.delete(name)
     told = f"{name} is as the settings file says."
     return Answer({"deleted": name}, lambda console: show.line(console, told))

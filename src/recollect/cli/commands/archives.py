@@ -9,7 +9,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark
 from recollect.domain.archive import Archive
 from recollect.domain.views import as_json
@@ -19,17 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Session = Annotated[str | None, typer.Option(metavar="ID", help="Only of this session.")]
-
-
-def archives(context: typer.Context) -> None:
-    """List, read and clean up archived tool results."""
-    commands = {
-        "list": list_archives,
-        "show": show_archive,
-        "delete": delete_archive,
-        "sweep": sweep,
-    }
-    run_group(context, "Archived tool results.", commands)
 
 
 async def list_archives(

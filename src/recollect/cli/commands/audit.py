@@ -8,7 +8,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark, Shared
 from recollect.memory import Memory
 
@@ -16,15 +15,6 @@ if TYPE_CHECKING:
     from recollect.domain.audit import AuditVerdict
 
 _CHANGED: Final = 5
-
-
-def audit(context: typer.Context) -> None:
-    """Show the audit log, verify it, and replay past recalls."""
-    run_group(
-        context,
-        "The audit log: what happened to memory, by whom and why.",
-        {"tail": tail, "list": tail, "show": show_entries, "verify": verify, "replay": replay},
-    )
 
 
 async def tail(

@@ -12,8 +12,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from recollect.cli.command import hand_over
-from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.errors import NotFound
 
 if TYPE_CHECKING:
@@ -22,27 +20,6 @@ if TYPE_CHECKING:
     from recollect.evaluation.metrics import RecallResult
     from recollect.evaluation.replay import RecallSet
     from recollect.settings import Settings
-
-
-def bench(context: typer.Context) -> None:
-    """Measure the quality and the speed of recall."""
-    hand_over(context, benchmarks())
-
-
-def benchmarks() -> typer.Typer:
-    """Return the group of benchmarks."""
-    group = typer.Typer(
-        cls=PlainGroup,
-        help="Measure the quality of recall and the speed of memory.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    for command in (recall, chunks, judge, extract, route, speed):
-        example = example_of(f"bench {command.__name__}")
-        group.command(cls=PlainCommand, epilog=example)(command)
-    return group
 
 
 def recall(
@@ -54,7 +31,7 @@ def recall(
         Path | None, typer.Option(exists=True, file_okay=False, help="Run every set of a folder.")
     ] = None,
     limit_queries: Annotated[
-        int | None, typer.Option(min=1, help="Only so many questions a set: a quick look.")
+        int | None, typer.Option(min=1, help="Maximum questions per set, for a quick look.")
     ] = None,
     path: Annotated[
         str,
@@ -63,7 +40,7 @@ def recall(
         ),
     ] = "fused",
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often recall finds the right answer, and how fast."""
@@ -90,7 +67,7 @@ def chunks(
     ],
     set_name: Annotated[str, typer.Option("--set", help="The set in --data.")] = "chunking",
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how much of the answers the first passages of the knowledge base cover."""
@@ -113,9 +90,9 @@ def chunks(
 
 def judge(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many pairs.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often statements are judged correctly as same, update, conflict or different.
@@ -142,9 +119,9 @@ def judge(
 
 def extract(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Marked talks.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many talks.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of talks.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how much of what is worth keeping in conversations becomes a record.
@@ -172,9 +149,9 @@ def extract(
 
 def route(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled messages.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many messages.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of messages.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how often it is right whether a message needs memory, and whether to keep it.
@@ -201,10 +178,10 @@ def route(
 
 
 def speed(
-    records: Annotated[int, typer.Option(min=100, help="How many records in all.")] = 10_000,
-    users: Annotated[int, typer.Option(min=1, help="Spread over so many scopes.")] = 1,
+    records: Annotated[int, typer.Option(min=100, help="Total number of records.")] = 10_000,
+    users: Annotated[int, typer.Option(min=1, help="Number of scopes to spread them over.")] = 1,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result as JSON, last on standard output.")
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
 ) -> None:
     """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""

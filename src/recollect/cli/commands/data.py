@@ -9,7 +9,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark, Shared
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.views import as_json
@@ -167,12 +166,6 @@ async def _work_until_stopped(memory: Memory) -> int:
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job.")]
 
 
-def jobs(context: typer.Context) -> None:
-    """List background jobs and cancel them."""
-    commands = {"list": list_jobs, "show": show_job, "cancel": cancel_job}
-    run_group(context, "Background jobs; finished ones are listed for a day.", commands)
-
-
 async def list_jobs(
     memory: Memory,
     state: Annotated[
@@ -217,9 +210,7 @@ Language = Literal["en", "zh"]
 
 async def demo(
     memory: Memory,
-    language: Annotated[
-        Language, typer.Option(help="In which language the people of the demo talk.")
-    ] = "en",
+    language: Annotated[Language, typer.Option(help="Language of the demo.")] = "en",
     remove: Annotated[
         bool, typer.Option("--remove", help="Forget everything in the demo workspace.")
     ] = False,

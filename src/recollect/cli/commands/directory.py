@@ -9,7 +9,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import Body, run_group
+from recollect.cli.command import Body
 from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.directory import (
     Contents,
@@ -44,28 +44,6 @@ async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None)
     return show.listed(await memory.categories(limit=limit, cursor=cursor), _label)
 
 
-def workspace(context: typer.Context) -> None:
-    """List the scopes, users, agents and contents of the whole workspace."""
-    commands = {
-        "scopes": _listing(
-            "scopes", "List the scopes that ever held anything, newest first.", _scope
-        ),
-        "users": _users,
-        "agents": _agents,
-        "sessions": _listing(
-            "sessions", "List the sessions, most recently active first.", _session
-        ),
-        "tags": _listing("tags", "List the tags, most frequent first.", _label),
-        "categories": _listing("categories", "List the categories, most frequent first.", _label),
-        "records": _records,
-        "recall": _recall,
-        "health": _health,
-        "conflicts": _conflicts,
-        "audit": _audit,
-    }
-    run_group(context, "All scopes of a workspace; reading them is audited.", commands)
-
-
 def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
     """Return a command that lists something of the workspace, of one agent or user if asked."""
 
@@ -84,17 +62,17 @@ def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
     return list_them
 
 
-async def _users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+async def workspace_users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the users, newest first."""
     return show.listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
 
 
-async def _agents(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+async def workspace_agents(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the agents, newest first."""
     return show.listed(await _whole(memory).agents(limit=limit, cursor=cursor), _name)
 
 
-async def _records(
+async def workspace_records(
     memory: Memory,
     of_agent: OfAgent = None,
     of_user: OfUser = None,
@@ -112,7 +90,7 @@ async def _records(
     return show.listed(found, _record, f"{found.total:,} records in all.")
 
 
-async def _recall(
+async def workspace_recall(
     memory: Memory,
     query: Annotated[
         str, typer.Argument(help="The question; - reads it from standard input.", callback=text_of)
@@ -120,7 +98,7 @@ async def _recall(
     of_agent: OfAgent = None,
     of_user: OfUser = None,
     limit: Annotated[
-        int | None, typer.Option(help="How many at most; default: from the settings.")
+        int | None, typer.Option(help="Maximum number; default: from the settings.")
     ] = None,
 ) -> Answer:
     """Recall from all scopes what is remembered about a question, best first."""
@@ -128,19 +106,23 @@ async def _recall(
     return Answer(found, lambda console: show.recalled(console, found))
 
 
-async def _health(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
-    """Tell how much there is, how far it is trusted, and what somebody should look at."""
+async def workspace_health(
+    memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None
+) -> Answer:
+    """Return how much is stored, how far it is trusted, and what needs attention."""
     found = await _whole(memory).health(agent=of_agent, user=of_user)
     return Answer(found, lambda console: show.health(console, found))
 
 
-async def _conflicts(memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None) -> Answer:
+async def workspace_conflicts(
+    memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None
+) -> Answer:
     """List the records that contradict each other and wait for a decision."""
     found = await _whole(memory).conflicts(agent=of_agent, user=of_user)
     return Answer(found, lambda console: show.disputes(console, found))
 
 
-async def _audit(
+async def workspace_audit(
     memory: Memory,
     of_agent: OfAgent = None,
     of_user: OfUser = None,
@@ -187,3 +169,13 @@ def _contents(it: Contents) -> str:
 
 def _record(it: Record) -> str:
     return f"{it.id} · {it.scope.key} · {it.content[:80]}"
+
+
+workspace_scopes = _listing(
+    "scopes", "List the scopes that ever held anything, newest first.", _scope
+)
+workspace_sessions = _listing(
+    "sessions", "List the sessions, most recently active first.", _session
+)
+workspace_tags = _listing("tags", "List the tags, most frequent first.", _label)
+workspace_categories = _listing("categories", "List the categories, most frequent first.", _label)

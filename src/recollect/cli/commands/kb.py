@@ -10,7 +10,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar, say
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark, Shared, moment_of
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
@@ -43,20 +42,6 @@ Named = Annotated[
 ]
 
 _FAILED = 1
-
-
-def kb(context: typer.Context) -> None:
-    """Add, search and remove documents."""
-    commands = {
-        "add": add,
-        "sync": sync,
-        "ls": list_documents,
-        "show": show_document,
-        "search": search,
-        "rm": remove,
-        "stats": stats,
-    }
-    run_group(context, "The knowledge base: documents an agent can rely on.", commands)
 
 
 async def add(
@@ -98,7 +83,7 @@ async def list_documents(
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
-    """The documents, the last changed first."""
+    """List documents, last changed first."""
     found = await memory.knowledge.list(collection=collection, limit=limit, cursor=cursor)
 
     return show.listed(
@@ -109,11 +94,9 @@ async def list_documents(
 async def show_document(
     memory: Memory,
     named: Named,
-    chunks: Annotated[
-        bool, typer.Option("--chunks", help="The chunks that are searched, one by one.")
-    ] = False,
+    chunks: Annotated[bool, typer.Option("--chunks", help="Also list the chunks.")] = False,
 ) -> Answer:
-    """One document: what it is, its sections, and with --chunks how it is cut."""
+    """Show a document and its sections; with --chunks also its chunks."""
     document = await _document(memory, named)
     sections = await memory.knowledge.sections(document.id)
     pieces = await memory.knowledge.chunks(document.id) if chunks else ()
@@ -147,12 +130,12 @@ async def search(
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Changed since.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Changed before.")] = None,
-    limit: Annotated[int, typer.Option(help="How many passages at most.")] = 5,
+    limit: Annotated[int, typer.Option(help="Maximum number of passages.")] = 5,
     explain: Annotated[
-        bool, typer.Option("--explain", help="How each passage came to its place.")
+        bool, typer.Option("--explain", help="Explain how each passage was found.")
     ] = False,
 ) -> Answer:
-    """The passages that answer a question, each with where it stands."""
+    """Return the passages that answer a question, with citations."""
     found = await memory.knowledge.search(
         query,
         collections=collection,
@@ -166,14 +149,14 @@ async def search(
 
 
 async def remove(memory: Memory, named: Named, everybody: Everybody = False) -> Answer:
-    """Remove a document, its chunks and its raw file for good."""
+    """Delete a document, its chunks and its original file for good."""
     memory = _of_everybody(memory) if everybody else memory
     gone = await memory.knowledge.delete((await _document(memory, named)).id)
     return Answer(gone, lambda console: show.line(console, f"Removed {gone.id} ({gone.title})."))
 
 
 async def stats(memory: Memory) -> Answer:
-    """The collections and what they hold."""
+    """List the collections with counts."""
     found = await memory.knowledge.collections()
 
     def tell(console: Console) -> None:

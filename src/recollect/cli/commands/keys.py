@@ -9,19 +9,12 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import run_group
 from recollect.cli.options import Limit, PageMark
 from recollect.domain.access import ApiKey
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def keys(context: typer.Context) -> None:
-    """Make, list and revoke the keys of the server."""
-    commands = {"create": create_key, "list": list_keys, "revoke": revoke_key}
-    run_group(context, "Keys that open the server, each with a role.", commands)
 
 
 async def create_key(
@@ -39,16 +32,16 @@ async def create_key(
     ] = None,
     all_users: Annotated[
         bool,
-        typer.Option("--all-users", help="Everybody's memory; an admin's key is so by its role."),
+        typer.Option("--all-users", help="For all users; implied by the role admin."),
     ] = False,
     bind_agent: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only this agent (repeatable).")
     ] = None,
     days: Annotated[
-        float | None, typer.Option(metavar="NUMBER", min=0, help="Expires after so many days.")
+        float | None, typer.Option(metavar="NUMBER", min=0, help="Days until it expires.")
     ] = None,
 ) -> Answer:
-    """Create a key for some users, or expressly for all; it is shown only once and not stored."""
+    """Create a key for some users, or explicitly for all; it is shown only once and not stored."""
     made = await memory.keys.create(
         name,
         role,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import Body, as_command, log_to, over, with_options
-from recollect.cli.help import PlainCommand, PlainGroup, example_of
+from recollect.cli.command import log_to
 from recollect.cli.options import Shared
 from recollect.cli.settings_edit import write_setting
 from recollect.domain.embedding import EmbedderCheck
@@ -154,36 +152,6 @@ def choose(shared: Shared, tried: EmbedderCheck) -> Chosen:
     file = settings_file()
     write_setting(file, "embedding", "model", tried.name)
     return Chosen(check=tried, file=file, effective=shared.settings().embedder.model)
-
-
-_COMMANDS: Final[Mapping[str, Body]] = {
-    "list": list_models,
-    "use": use,
-    "check": check,
-    "calibrate": calibrate,
-}
-
-
-def models() -> typer.Typer:
-    """Return the group of commands."""
-    group = typer.Typer(
-        cls=PlainGroup,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    group.callback(invoke_without_command=True)(with_options(_before_any_command))
-    for name, body in _COMMANDS.items():
-        example = example_of(f"models {name}")
-        group.command(name, cls=PlainCommand, epilog=example)(as_command(body))
-    return group
-
-
-def _before_any_command(context: typer.Context, **given: Any) -> None:
-    """The models that turn text into vectors."""
-    context.obj = over(context.obj, Shared(**given))
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def _settings(shared: Shared) -> Settings:

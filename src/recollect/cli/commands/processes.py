@@ -1,13 +1,16 @@
-"""Commands that start the server and the MCP server, and choose models."""
+"""Commands that start the server and the MCP server."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
+import os
 import shlex
 import shutil
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +20,17 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
-from recollect.cli.command import hand_over, log_to, opened
+from recollect.cli.command import log_to, opened
 from recollect.cli.options import Shared
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id
-from recollect.errors import NotAvailable, SettingsError
+from recollect.errors import NotAvailable, RecollectError, SettingsError
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
-    import asyncio
+    from multiprocessing.process import BaseProcess
 
+    from fastapi import FastAPI
     from rich.console import Console
 
     from recollect.settings import Settings
@@ -42,7 +46,7 @@ _NOTICES: Final[Mapping[_Door, str]] = {
     "locked": "All keys are revoked or expired: `{keys} create NAME{place}` makes another.",
 }
 _HERE: Final = ("127.0.0.1", "::1")
-_SERVER_PARTS: Final = frozenset({"fastapi", "starlette", "uvicorn"})
+_SERVER_PARTS: Final = frozenset({"fastapi", "httptools", "starlette", "uvicorn"})
 
 
 def serve(
@@ -87,9 +91,11 @@ def serve(
     import asyncio
 
     try:
-        import uvicorn  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        import uvicorn
+        from uvicorn.config import STARTUP_FAILURE
+        from uvicorn.supervisors import Multiprocess
 
-        from recollect.server.workers import serve_with_workers
+        from recollect.server.wire import PATIENCE_SECONDS, ProblemProtocol
     except ModuleNotFoundError as missing:
         if missing.name not in _SERVER_PARTS:
             raise
@@ -103,7 +109,7 @@ def serve(
     is_here = _is_loopback(host)
     if not is_here and not (has_tls or behind_proxy):
         raise SettingsError(
-            f"On {host} everybody on the way could read along; the server was not started",
+            f"On {host} traffic would be unencrypted; the server was not started",
             code="tls_needed",
             hint="Give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks https.",
         )
@@ -119,61 +125,73 @@ def serve(
             hint="Make one first: recollect keys create NAME --role admin.",
         )
     proxies = _checked_proxies(trusted_proxy or (), is_here=is_here, behind_proxy=behind_proxy)
+    config = uvicorn.Config(
+        _AppFactory(settings, frozenset({host, *(allow_host or ())}), is_open_here=is_private),
+        factory=True,
+        workers=workers,
+        # Long enough to import everything on a busy machine: who does not answer in time is killed.
+        timeout_worker_healthcheck=20,
+        http=ProblemProtocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=5,
+        # Longer than clients keep an idle connection (httpx: 5 seconds): whoever closes first
+        # must be the one who sends, or a request meets a connection that is just closing.
+        timeout_keep_alive=int(PATIENCE_SECONDS),
+        ssl_certfile=tls_cert,
+        ssl_keyfile=tls_key,
+        # The last address that no such proxy has is who asks.
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+        server_header=False,
+    )
     with _listening(host, port) as listener:
         address = _address("https" if has_tls else "http", host, listener)
         say(_started(address, settings, shared.data, door=door), as_object=shared.json)
-        process = _ServerProcess(
-            settings,
-            frozenset({host, *(allow_host or ())}),
-            is_open_here=is_private,
-            tls_cert=tls_cert,
-            tls_key=tls_key,
-            proxies=proxies,
-        )
+        if workers > 1:
+            supervisor = Multiprocess(config, sockets=[listener])
+            supervisor.run()
+            if any(it.exitcode == STARTUP_FAILURE for it in supervisor.processes):
+                raise RecollectError(
+                    "A process of the server could not start; the others were ended",
+                    hint="The log file says why; `recollect doctor` checks every part.",
+                )
+            return
         with contextlib.suppress(KeyboardInterrupt):
-            if workers == 1:
-                process(listener)
-            else:
-                serve_with_workers(process, listener, workers)
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 @dataclass(frozen=True, slots=True)
-class _ServerProcess:
-    """Answers on a socket until it is told to stop; can be sent to another process."""
+class _AppFactory:
+    """Makes the application, in this process or in one of several workers.
+
+    Each worker has caches and limits of its own. Everything else that they must agree on lies in
+    the database: keys, repeated requests, jobs and the list of changes that events are made of.
+    """
 
     settings: Settings
     hosts: frozenset[str]
     is_open_here: bool
-    tls_cert: Path | None
-    tls_key: Path | None
-    proxies: tuple[str, ...]
 
-    def __call__(self, listener: socket.socket) -> None:
-        import uvicorn
+    def __call__(self) -> FastAPI:
+        from multiprocessing import parent_process
 
         from recollect.server.app import LOCAL_HOSTS, create_app
-        from recollect.server.wire import PATIENCE_SECONDS
 
         settings = self.settings
         log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
-        config = uvicorn.Config(
-            create_app(settings, hosts={*LOCAL_HOSTS, *self.hosts}, is_open_here=self.is_open_here),
-            http=_protocol(),
-            ws="none",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=5,
-            # Longer than clients keep an idle connection (httpx: 5 seconds): whoever closes first
-            # must be the one who sends, or a request meets a connection that is just closing.
-            timeout_keep_alive=int(PATIENCE_SECONDS),
-            ssl_certfile=self.tls_cert,
-            ssl_keyfile=self.tls_key,
-            # The last address that no such proxy has is who asks.
-            proxy_headers=bool(self.proxies),
-            forwarded_allow_ips=list(self.proxies),
-            server_header=False,
+        if (parent := parent_process()) is not None:
+            threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        return create_app(
+            settings, hosts={*LOCAL_HOSTS, *self.hosts}, is_open_here=self.is_open_here
         )
-        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End this worker when the supervisor was killed and can tell nobody."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def mcp(
@@ -200,30 +218,12 @@ async def mcp(
         await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
 
 
-def models(context: typer.Context) -> None:
-    """List, choose and test embedding models."""
-    from recollect.cli.commands.models import models as choosing
-
-    hand_over(context, choosing())
-
-
 def version() -> Answer:
     """Show the version of Recollect."""
     from importlib.metadata import version as installed_version
 
     number = installed_version("recollect")
     return Answer({"version": number}, lambda console: show.line(console, f"recollect {number}"))
-
-
-def _protocol() -> type[asyncio.Protocol]:
-    """Return HTTP as it is read fastest with what is installed; both say and refuse the same."""
-    try:
-        from recollect.server.fast_wire import HttptoolsProblemProtocol
-    except ModuleNotFoundError:
-        from recollect.server.wire import H11ProblemProtocol
-
-        return H11ProblemProtocol
-    return HttptoolsProblemProtocol
 
 
 async def _look_at_keys(settings: Settings) -> _Door:
@@ -243,7 +243,19 @@ def _has_tls(certificate: Path | None, key: Path | None) -> bool:
             code="tls_incomplete",
             hint="Give both --tls-cert and --tls-key.",
         )
-    return certificate is not None
+    if certificate is None:
+        return False
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as problem:
+        raise SettingsError(
+            f"The certificate or its key cannot be read: {problem}; the server was not started",
+            code="tls_unusable",
+            hint="Both must be PEM files, and the key that of the certificate.",
+        ) from None
+    return True
 
 
 def _checked_proxies(given: Sequence[str], *, is_here: bool, behind_proxy: bool) -> tuple[str, ...]:
@@ -259,7 +271,7 @@ def _checked_proxies(given: Sequence[str], *, is_here: bool, behind_proxy: bool)
             ipaddress.ip_network(address)
         except ValueError:
             raise SettingsError(
-                f"{address!r} is no address or network; the server was not started",
+                f"{address!r} is not an address or a network; the server was not started",
                 code="proxy_unclear",
                 hint="Give it as 10.0.0.5 or 10.0.0.0/24.",
             ) from None

@@ -75,7 +75,7 @@ async def profile(
     record_id: Annotated[str | None, typer.Argument(metavar="ID", help="The record's id.")] = None,
     text: Annotated[str | None, typer.Argument(help="The new text, to edit.")] = None,
 ) -> Answer:
-    """Print the profile of the user: what stands in every prompt, each line of one record.
+    """Print the profile of the user: the lines in every prompt, one per record.
 
     A line that is edited keeps the attribute that it states.
     """

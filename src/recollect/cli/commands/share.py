@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import Body, run_group
 from recollect.cli.commands.records import Reason, RecordId, Text
 from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.page import Page
@@ -136,24 +134,6 @@ async def delete(memory: Memory, record_id: RecordId, reason: Reason = "") -> An
     """Hide a shared record from everybody; for its creator and the coordinator."""
     record = await memory.shared.delete(record_id, reason=reason)
     return Answer(record, lambda console: show.line(console, f"{record.id} is no longer shared."))
-
-
-_COMMANDS: Final[Mapping[str, Body]] = {
-    "propose": propose,
-    "proposals": list_proposals,
-    "approve": approve,
-    "reject": reject,
-    "withdraw": withdraw,
-    "list": list_shared,
-    "show": show_shared,
-    "edit": edit,
-    "delete": delete,
-}
-
-
-def share(context: typer.Context) -> None:
-    """Propose what all agents should know, and decide on proposals."""
-    run_group(context, "What all agents of the workspace share, and proposals.", _COMMANDS)
 
 
 def _told(proposal: Proposal) -> Answer:

@@ -9,7 +9,6 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.command import run_group
 from recollect.cli.options import text_of
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -20,15 +19,6 @@ if TYPE_CHECKING:
     from recollect.tools import Toolbox
 
 Language = Annotated[Literal["zh", "en"], typer.Option(help="Language of titles and descriptions.")]
-
-
-def tools(context: typer.Context) -> None:
-    """List the memory tools of an agent and call one."""
-    run_group(
-        context,
-        "The memory tools of an agent.",
-        {"list": list_tools, "call": call, "guide": guide},
-    )
 
 
 def guide(memory: Memory, language: Language = "en") -> Answer:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import MAX_SUMMARY, parsed, query_of, summary_of
 from recollect.context.archives.vault import Vault
@@ -19,14 +19,16 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import ModelError, NotAvailable, StorageError
 from recollect.language.summary import tongue_of
 from recollect.language.units import archive_units
-from recollect.ports.archives import Archives
 from recollect.ports.jobs import Jobs
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.store import Store
-from recollect.recall.meaning import EmbeddingService
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 INDEX_ARCHIVE: Final = "index_archive"
 _BATCH_ARCHIVES: Final = 50
@@ -50,7 +52,12 @@ class ArchiveIndexer:
     """A job that splits archives into passages and stores them as units with vectors."""
 
     def __init__(
-        self, store: Store, archives: Archives, vault: Vault, meaning: EmbeddingService, jobs: Jobs
+        self,
+        store: Store,
+        archives: SqlArchives,
+        vault: Vault,
+        meaning: EmbeddingService,
+        jobs: Jobs,
     ) -> None:
         self._store = store
         self._archives = archives
@@ -157,7 +164,7 @@ class ArchiveImprover:
     """A job that asks a model, if there is one, to summarise archives."""
 
     def __init__(
-        self, archives: Archives, vault: Vault, jobs: Jobs, model: LanguageModel | None
+        self, archives: SqlArchives, vault: Vault, jobs: Jobs, model: LanguageModel | None
     ) -> None:
         self._archives = archives
         self._vault = vault

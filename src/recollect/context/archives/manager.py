@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import (
     Origin,
@@ -25,7 +25,6 @@ from recollect.context.archives.passages import select_passages
 from recollect.context.archives.vault import Vault
 from recollect.context.edits import AnyMessage, with_texts
 from recollect.context.placeholder import (
-    Language,
     Placeholder,
     Shown,
     close_placeholders,
@@ -47,17 +46,19 @@ from recollect.domain.change import ChangeSet
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.meter import Meter
-from recollect.domain.scope import Caller
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Caller, Role
+from recollect.domain.sections import ArchiveSettings
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
-from recollect.ports.archives import Archives
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
 
-Show: TypeAlias = Literal["passages", "full", "placeholder"]
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 # No model averages more characters per token than this in natural text.
 _MAX_CHARS_PER_TOKEN: Final = 16
@@ -66,25 +67,11 @@ _COUNTED_CHARACTERS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveOptions:
-    """When results are archived, what their own turn shows, and how long they are kept."""
-
-    threshold: int = 10_000
-    show: Show = "passages"
-    passage_tokens: int = 1_500
-    full_tokens: int = 16_000
-    load_tokens: int = 4_000
-    keep_for: timedelta | None = timedelta(days=30)
-    indexed_passages: int = 200
-    language: Language | Literal["auto"] = "auto"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveParts:
     """The services of a manager; shared by all callers."""
 
     store: Store
-    archives: Archives
+    archives: SqlArchives
     vault: Vault
     tokens: TokenCounter
     clock: Clock
@@ -98,7 +85,7 @@ class ToolResultManager:
     ARCHIVE_THRESHOLD: Final = 10_000
 
     def __init__(
-        self, caller: Caller, parts: ArchiveParts, options: ArchiveOptions | None = None
+        self, caller: Caller, parts: ArchiveParts, settings: ArchiveSettings | None = None
     ) -> None:
         self._caller = caller
         self._store = parts.store
@@ -108,12 +95,12 @@ class ToolResultManager:
         self._clock = parts.clock
         self._redactor = parts.redactor
         self._meter = parts.meter
-        self._options = options or ArchiveOptions(threshold=self.ARCHIVE_THRESHOLD)
+        self._settings = settings or ArchiveSettings(threshold=self.ARCHIVE_THRESHOLD)
 
     @property
     def threshold(self) -> int:
         """Return the length above which results are archived."""
-        return self._options.threshold
+        return self._settings.threshold
 
     async def process_tool_result(
         self,
@@ -129,7 +116,7 @@ class ToolResultManager:
 
         Shown are the passages that match the tool's input and the question it was called for.
         """
-        threshold = self._options.threshold
+        threshold = self._settings.threshold
         is_short = isinstance(result, str | bytes) and len(result) <= threshold
         if is_short or is_memory_tool(tool_name):
             return result
@@ -178,6 +165,13 @@ class ToolResultManager:
         shown, text = await self._part(archive, content, query, range)
         return opened(self.placeholder(archive), shown, text)
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/archives/open",
+        "open_archives",
+        Role.WRITER,
+        repeat="read",
+    )
     async def prepare_context(
         self,
         messages: Sequence[AnyMessage],
@@ -195,6 +189,13 @@ class ToolResultManager:
             for message in messages
         ]
 
+    @Operation(
+        "POST",
+        "/v1/sessions/{session_id}/archives/close",
+        "close_archives",
+        Role.WRITER,
+        repeat="read",
+    )
     async def restore_placeholders(self, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
         """Return the messages with every archive closed again, for the next turn."""
         return [with_texts(message, close_placeholders) for message in messages]
@@ -215,7 +216,7 @@ class ToolResultManager:
         """Return the placeholder of an archive."""
         words = f"{archive.query} {archive.summary}"
         is_chinese = language(words) == "zh"
-        chosen = self._options.language
+        chosen = self._settings.language
         return Placeholder(
             id=archive.id,
             tool=archive.tool,
@@ -231,14 +232,14 @@ class ToolResultManager:
     async def _find_or_archive(self, content: Content, origin: Origin, redacted: Counts) -> Archive:
         """Archive a result, or return its archive if the same call returned the same before."""
         now = self._clock.now()
-        keep_for = self._options.keep_for
+        keep_days = self._settings.keep_days
         archive = await asyncio.to_thread(
             describe,
             content,
             origin,
             now=now,
-            expires_at=None if keep_for is None else now + keep_for,
-            indexed_passages=self._options.indexed_passages,
+            expires_at=None if keep_days is None else now + timedelta(days=keep_days),
+            indexed_passages=self._settings.indexed_passages,
         )
         same, blob = await asyncio.gather(
             self._archives.find(
@@ -289,14 +290,14 @@ class ToolResultManager:
     async def _to_show(self, content: Content, query: str) -> tuple[Shown, str]:
         """Return what the producing turn shows of a result besides the placeholder."""
         text = content.text
-        if text is None or self._options.show == "placeholder":
+        if text is None or self._settings.show == "placeholder":
             return "full", ""
-        if self._options.show == "full" and self._fits(text):
+        if self._settings.show == "full" and self._fits(text):
             return "full", text
-        return await self._passages(text, query, self._options.passage_tokens)
+        return await self._passages(text, query, self._settings.passage_tokens)
 
     def _fits(self, text: str) -> bool:
-        room = self._options.full_tokens
+        room = self._settings.full_tokens
         # A text that is far too long need not be counted.
         return len(text) <= room * _MAX_CHARS_PER_TOKEN and self._tokens.count(text) <= room
 
@@ -324,7 +325,7 @@ class ToolResultManager:
         """Return the requested part of a content as text."""
         if content.text is None:
             raise InvalidInput(
-                f"{archive.id} is no text: {archive.summary}",
+                f"{archive.id} is not text: {archive.summary}",
                 code="not_text",
                 hint="Load it whole with load_tool_result.",
             )
@@ -333,7 +334,7 @@ class ToolResultManager:
         if range is not None:
             return "range", parse_range(range).of(content.text)
         if query is not None:
-            return await self._passages(content.text, query, self._options.load_tokens)
+            return await self._passages(content.text, query, self._settings.load_tokens)
         return "full", content.text
 
     async def _passages(self, text: str, query: str, budget: int) -> tuple[Shown, str]:

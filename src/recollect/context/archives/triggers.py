@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from recollect.domain.archive import Archive
+from recollect.domain.sections import ArchiveSettings
 from recollect.language.analysis import query_terms, terms
-
-Policy: TypeAlias = Literal["model", "keyword", "similarity", "mixed"]
 
 _REFERS_BACK: Final = re.compile(
     r"之前|刚才|刚刚|上次|上一次|上回|前面|先前|早些时候|上面(?:说|提|讲|的)|以前(?:说|查|提)|"
@@ -24,42 +22,34 @@ _REFERS_BACK: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriggerOptions:
-    """The policy and thresholds of loading; similarities are shares of the message's words."""
-
-    policy: Policy = "model"
-    similarity: float = 0.5
-    # Enough when the message also refers back.
-    similarity_with_keyword: float = 0.1
-    most: int = 1
+# Enough in common with a message that also refers back.
+_SIMILARITY_WITH_KEYWORD: Final = 0.1
 
 
 def choose(
-    message: str, archives: Sequence[Archive], options: TriggerOptions | None = None
+    message: str, archives: Sequence[Archive], settings: ArchiveSettings, most: int = 1
 ) -> list[str]:
     """Return the ids of the archives to load for a message, best first.
 
-    `archives` are newest first.
+    `archives` are newest first; similarities are shares of the message's words.
     """
-    options = options or TriggerOptions()
-    if options.policy == "model" or not archives:
+    if settings.policy == "model" or not archives:
         return []
     nearness = {archive.id: similarity(message, archive) for archive in archives}
     # The sort is stable: of equals the newest comes first, as given.
     best = sorted(nearness, key=lambda archive_id: -nearness[archive_id])
-    match options.policy:
+    match settings.policy:
         case "keyword":
             chosen = best if refers_back(message) else []
         case "similarity":
             chosen = [
-                archive_id for archive_id in best if nearness[archive_id] >= options.similarity
+                archive_id for archive_id in best if nearness[archive_id] >= settings.similarity
             ]
         case "mixed":
             is_back = refers_back(message)
-            needed = options.similarity_with_keyword if is_back else options.similarity
+            needed = _SIMILARITY_WITH_KEYWORD if is_back else settings.similarity
             chosen = [archive_id for archive_id in best if nearness[archive_id] >= needed]
-    return chosen[: options.most]
+    return chosen[:most]
 
 
 def refers_back(message: str) -> bool:

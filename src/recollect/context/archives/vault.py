@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import hash_of
 from recollect.domain.archive import (
@@ -21,10 +20,14 @@ from recollect.domain.archive import (
 )
 from recollect.domain.change import ChangeSet
 from recollect.domain.scope import Scope
+from recollect.domain.sections import ArchiveSettings
 from recollect.errors import StorageError
-from recollect.ports.archives import Archives, Blobs
+from recollect.ports.archives import Blobs
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.archives import SqlArchives
 
 _COMPRESSION_LEVEL: Final = 3
 
@@ -113,36 +116,28 @@ _BATCH_ARCHIVES: Final = 50
 _BATCH_KEYS: Final = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionLimits:
-    """The maximum number and size of archives of a scope; None means no limit."""
-
-    max_count: int | None = 10_000
-    max_bytes: int | None = 5_000_000_000
-
-
 class Retention:
     """Deletion of archives past retention and of unreferenced blobs."""
 
     def __init__(
         self,
         store: Store,
-        archives: Archives,
+        archives: SqlArchives,
         blobs: Blobs,
         clock: Clock,
-        limits: RetentionLimits | None = None,
+        settings: ArchiveSettings | None = None,
     ) -> None:
         self._store = store
         self._archives = archives
         self._blobs = blobs
         self._vault = Vault(blobs)
         self._clock = clock
-        self._limits = limits or RetentionLimits()
+        self._settings = settings or ArchiveSettings()
 
     async def sweep(self, scope: Scope, *, dry_run: bool = False) -> SweptArchives:
         """Delete what exceeds the limits in one scope."""
         kept_so_far = await self._archives.find([scope])
-        going = outdated(kept_so_far, self._clock.now(), self._limits)
+        going = outdated(kept_so_far, self._clock.now(), self._settings)
         if not dry_run:
             await self.remove(going)
         return SweptArchives(archives=tuple(going), is_dry_run=dry_run)
@@ -176,7 +171,9 @@ class Retention:
         return orphans
 
 
-def outdated(archives: Sequence[Archive], now: datetime, limits: RetentionLimits) -> list[Archive]:
+def outdated(
+    archives: Sequence[Archive], now: datetime, settings: ArchiveSettings
+) -> list[Archive]:
     """Return the archives to delete: expired ones, and the oldest ones beyond a limit."""
     expired = [archive for archive in archives if archive.is_expired(now)]
     others = [archive for archive in archives if not archive.is_expired(now)]
@@ -184,7 +181,7 @@ def outdated(archives: Sequence[Archive], now: datetime, limits: RetentionLimits
     beyond = [
         archive
         for number, (archive, size) in enumerate(zip(others, sizes, strict=True), start=1)
-        if (limits.max_count is not None and number > limits.max_count)
-        or (limits.max_bytes is not None and size > limits.max_bytes)
+        if (settings.max_count is not None and number > settings.max_count)
+        or (settings.max_bytes is not None and size > settings.max_bytes)
     ]
     return expired + beyond

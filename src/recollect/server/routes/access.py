@@ -7,27 +7,45 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from fastapi import APIRouter, Request, Response
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BaseModel, Field
 
-from recollect.domain.access import Grant
+from recollect.domain.access import Agent, ApiKey, Grant, NewKey
+from recollect.domain.operation import Operation
+from recollect.domain.page import Page
 from recollect.domain.scope import Role
 from recollect.domain.times import aware
-from recollect.domain.views import Json, as_json
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput, NotAllowed, NotAuthenticated
 from recollect.lifecycle.keys import csrf_token
 from recollect.memory import Memory
-from recollect.server import operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory, OpenMemory
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.identity import COOKIE, Asking, Identity
+from recollect.server.identity import COOKIE, Asking, Identity, Means
 from recollect.server.limits import Limits
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 from recollect.settings.agents import told_store
 
 router = APIRouter(prefix="/v1", tags=["access"], route_class=IdempotentRoute)
+
+
+class WhoAmI(BaseModel):
+    """Who is asking; an empty list of workspaces, users or agents means all."""
+
+    name: str
+    means: Means = Field(
+        description="open: this machine, as no key was ever made; or key, cookie, token"
+    )
+    key_id: str | None
+    role: Role
+    workspaces: tuple[str, ...] = Field(description="each `org/workspace`")
+    users: tuple[str, ...]
+    agents: tuple[str, ...]
+    expires_at: datetime | None
+    csrf_token: str | None = Field(
+        description="of a cookie: to be sent as X-CSRF-Token with every write"
+    )
 
 
 class KeyGiven(Body):
@@ -39,7 +57,7 @@ class KeyGiven(Body):
 
 
 class KeyWanted(Body):
-    """A key to make, for some users or expressly for all of them.
+    """A key to create, for some users or explicitly for all of them.
 
     A list of workspaces or agents that is left out or empty means all.
     """
@@ -60,9 +78,12 @@ class KeyWanted(Body):
     expires_at: datetime | None = None
 
 
-@router.post("/sign-in", response_model=operation_answers.WhoAmI, responses=problems(401))
-async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response: Response) -> Json:
-    """Sign a browser in with a key: answers with a cookie that its scripts cannot read."""
+@router.post("/sign-in", responses=problems(401))
+@Operation("POST", "/v1/sign-in", "sign_in", None, repeat="secret")
+async def sign_in(
+    memory: OpenMemory, body: KeyGiven, request: Request, response: Response
+) -> WhoAmI:
+    """Sign a browser in with a key; the response sets an HttpOnly cookie."""
     limits = cast("Limits", request.app.state.limits)
     client = request.client.host if request.client else ""
     lifetime = timedelta(hours=memory.settings.server.sign_in_hours)
@@ -95,37 +116,39 @@ async def sign_in(memory: OpenMemory, body: KeyGiven, request: Request, response
 
 
 @router.post("/sign-out", status_code=204)
+@Operation("POST", "/v1/sign-out", "sign_out", None, repeat="secret")
 async def sign_out(memory: OpenMemory, request: Request, response: Response) -> None:
-    """Sign a browser out: its cookie opens nothing any more."""
+    """Sign a browser out and invalidate its cookie."""
     if (token := request.cookies.get(COOKIE)) is not None:
         await memory.access.sign_out(token)
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-@router.get("/whoami", response_model=operation_answers.WhoAmI)
-async def whoami(asking: Asking, response: Response) -> Json:
-    """Tell who is asking: the role, and which workspaces, users and agents it holds for."""
+@router.get(
+    "/whoami",
+)
+@Operation("GET", "/v1/whoami", "whoami", Role.READER)
+async def whoami(asking: Asking, response: Response) -> WhoAmI:
+    """Return the caller's role and the workspaces, users and agents it covers."""
     response.headers["Cache-Control"] = "no-store"
     return _told(asking)
 
 
-@router.get("/keys", response_model=operation_answers.KeyPage)
+@router.get("/keys")
 async def list_keys(
     memory: AdministeredMemory, asking: Asking, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List the keys that this one covers, the newest first; never their secrets."""
+) -> Page[ApiKey]:
+    """List the keys that this key covers, newest first, without their secrets."""
     found = await memory.keys.list(limit=limit, cursor=cursor)
-    covered = [key for key in found if asking.grant.covers(key.grant)]
-    return {"items": [as_json(key) for key in covered], "next_cursor": found.next_cursor}
+    covered = tuple(key for key in found if asking.grant.covers(key.grant))
+    return Page(items=covered, next_cursor=found.next_cursor)
 
 
-@router.post(
-    "/keys", status_code=201, response_model=operation_answers.NewKey, responses=problems(409)
-)
+@router.post("/keys", status_code=201, responses=problems(409))
 async def create_key(
     memory: AdministeredMemory, asking: Asking, body: KeyWanted, response: Response
-) -> Json:
-    """Make a key; its secret is told this once, and whose memory it opens."""
+) -> NewKey:
+    """Create a key; the response is the only place that has its secret."""
     wanted = Grant(
         role=body.role,
         workspaces=tuple(it if "/" in it else f"local/{it}" for it in body.workspaces),
@@ -144,14 +167,14 @@ async def create_key(
         expires_at=body.expires_at,
     )
     response.headers["Cache-Control"] = "no-store"
-    return as_json(made)
+    return made
 
 
-@router.delete("/keys/{key_id}", response_model=operation_answers.Key, responses=problems(404))
-async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> Json:
-    """Revoke a key: it opens nothing any more, and its sign-ins end."""
+@router.delete("/keys/{key_id}", responses=problems(404))
+async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) -> ApiKey:
+    """Revoke a key and end its sign-ins."""
     _require_covered(asking, (await memory.access.get(key_id)).grant)
-    return as_json(await memory.keys.revoke(key_id))
+    return await memory.keys.revoke(key_id)
 
 
 def _require_covered(asking: Identity, wanted: Grant) -> None:
@@ -176,19 +199,19 @@ async def _require_no_longer(memory: Memory, asking: Identity, until: datetime |
         )
 
 
-def _told(identity: Identity) -> Json:
+def _told(identity: Identity) -> WhoAmI:
     grant = identity.grant
-    return {
-        "name": identity.name,
-        "means": identity.means,
-        "key_id": identity.key_id,
-        "role": grant.role.value,
-        "workspaces": list(grant.workspaces),
-        "users": list(grant.users),
-        "agents": list(grant.agents),
-        "expires_at": identity.expires_at,
-        "csrf_token": identity.csrf_token,
-    }
+    return WhoAmI(
+        name=identity.name,
+        means=identity.means,
+        key_id=identity.key_id,
+        role=grant.role,
+        workspaces=grant.workspaces,
+        users=grant.users,
+        agents=grant.agents,
+        expires_at=identity.expires_at,
+        csrf_token=identity.csrf_token,
+    )
 
 
 # --- Agents: whether and how each of them uses memory ---------------------------------------------
@@ -196,8 +219,14 @@ def _told(identity: Identity) -> Json:
 agents_router = APIRouter(prefix="/v1/agents", tags=["agents"], route_class=IdempotentRoute)
 
 
+class PurgedCopy(BaseModel):
+    """How many rows of a copy were erased."""
+
+    rows: int
+
+
 class AgentPlace(Body):
-    """Where the memory of an agent is to be: a named store, or one that is described."""
+    """The store for an agent's memory: a named one, or one that is described."""
 
     model_config = described(
         {
@@ -230,8 +259,8 @@ class AgentPlace(Body):
         for path in (self.store, self.sqlite_path):
             if path and (Path(path).name != path or path.startswith(".")):
                 raise InvalidInput(
-                    f"{path!r} is no name of a store or of a file in the data folder; nothing was "
-                    "changed",
+                    f"{path!r} is not the name of a store or of a file in the data folder; "
+                    "nothing was changed",
                     code="unknown_store",
                     hint="Name a store of the settings file, or describe a server with backend and "
                     "url.",
@@ -240,7 +269,7 @@ class AgentPlace(Body):
 
 
 class AgentWanted(AgentPlace):
-    """How an agent is to be set up; what is left out is as the settings file says."""
+    """The settings of an agent; omitted fields come from the settings file."""
 
     model_config = described({"enabled": True, "prefetch_limit": 3, "role": "reviewer"})
 
@@ -255,53 +284,46 @@ class AgentWanted(AgentPlace):
     )
 
 
-@agents_router.get("", response_model=operation_answers.AgentPage)
+@agents_router.get("")
 async def list_agents(
     memory: AdministeredMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List the agents that are set up, by name; any other is as by default."""
-    return as_json(await memory.agents.list(limit=limit, cursor=cursor))
+) -> Page[Agent]:
+    """List the agents with settings of their own, by name."""
+    return await memory.agents.list(limit=limit, cursor=cursor)
 
 
-@agents_router.get("/{name}", response_model=operation_answers.Agent, responses=problems(404))
-async def get_agent(memory: AdministeredMemory, name: str) -> Json:
-    """Read how an agent is set up now."""
-    return as_json(await memory.agents.get(name))
+@agents_router.get("/{name}", responses=problems(404))
+async def get_agent(memory: AdministeredMemory, name: str) -> Agent:
+    """Return the current settings of an agent."""
+    return await memory.agents.get(name)
 
 
-@agents_router.put("/{name}", response_model=operation_answers.Agent, responses=problems(404, 409))
-async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Json:
-    """Set an agent up, in place of what was set before; it goes before the settings file."""
+@agents_router.put("/{name}", responses=problems(404, 409))
+async def set_agent(memory: AdministeredMemory, name: str, body: AgentWanted) -> Agent:
+    """Replace the settings of an agent; they take precedence over the settings file."""
     given = body.model_dump(exclude={*AgentPlace.model_fields})
     current = memory.settings.agent(name)
     # What it is told as its store is no name of one when it is described.
     is_same = bool(body.store) and body.store == told_store(current)
     place: dict[str, Any] = {"store": body.store} if is_same else body.place()
-    return as_json(await memory.agents.put(name, **given, **place))
+    return await memory.agents.put(name, **given, **place)
 
 
-@agents_router.post(
-    "/{name}/move",
-    status_code=202,
-    response_model=operation_answers.Agent,
-    responses=problems(404, 409),
-)
-async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) -> Json:
-    """Move an agent's memory to another store, in the background; `move` tells how far it is."""
+@agents_router.post("/{name}/move", status_code=202, responses=problems(404, 409))
+async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) -> Agent:
+    """Move an agent's memory to another store in the background; `move` reports the progress."""
     place = body.place()
     place["to"] = place.pop("store")
-    return as_json(await memory.agents.move(name, background=True, **place))
+    return await memory.agents.move(name, background=True, **place)
 
 
-@agents_router.delete(
-    "/{name}/copy", response_model=operation_answers.PurgedCopy, responses=problems(404)
-)
-async def purge_agent_copy(memory: AdministeredMemory, name: str) -> Json:
-    """Erase the copy that a move left in the old store, or one that is unfinished."""
-    return {"rows": await memory.agents.purge_copy(name)}
+@agents_router.delete("/{name}/copy", responses=problems(404))
+async def purge_agent_copy(memory: AdministeredMemory, name: str) -> PurgedCopy:
+    """Erase the copy that a move left in the old store, or an unfinished one."""
+    return PurgedCopy(rows=await memory.agents.purge_copy(name))
 
 
 @agents_router.delete("/{name}", status_code=204, responses=problems(404, 409))
 async def delete_agent(memory: AdministeredMemory, name: str) -> None:
-    """Remove what was set for an agent here: it is as the settings file says."""
+    """Remove the stored settings of an agent, so that the settings file applies again."""
     await memory.agents.delete(name)

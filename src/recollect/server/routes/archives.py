@@ -6,10 +6,10 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from recollect.domain.views import Json, as_json
-from recollect.server import session_answers
+from recollect.domain.archive import Archive, SweptArchives
+from recollect.domain.page import Page
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -22,8 +22,22 @@ About = Annotated[str | None, Query(description="only the passages about this")]
 Part = Annotated[str | None, Query(description="only lines `10-20`, or `chars 0-2000`")]
 
 
+class ArchiveText(BaseModel):
+    """An archived result for a model to read, under its placeholder."""
+
+    id: str
+    text: str
+
+
+class EarlierResult(BaseModel):
+    """What the same call gave before; both are null when it was not made."""
+
+    archive: Archive | None
+    age_seconds: float | None
+
+
 class ArchiveSweep(Body):
-    """Whether a sweep of archives only tells what would go."""
+    """Options of a sweep of archives."""
 
     model_config = described({"dry_run": True})
 
@@ -39,48 +53,46 @@ class ToolCallGiven(Body):
     input: Any = Field(default=None, description="its arguments")
 
 
-@router.get("", response_model=session_answers.ArchivePage)
+@router.get("")
 async def list_archives(
     memory: CallersMemory,
     session: Annotated[str | None, Query(description="only of this session")] = None,
     tool: Annotated[str | None, Query(description="only of this tool")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List archived tool results, newest first, a page at a time."""
-    found = await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
-    return as_json(found)
+) -> Page[Archive]:
+    """List archived tool results, newest first."""
+    return await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
 
 
-@router.post("/sweep", response_model=session_answers.SweptArchives)
-async def sweep_archives(memory: CallersMemory, body: ArchiveSweep | None = None) -> Json:
-    """Remove the archives that are past their time or beyond the limits."""
-    return as_json(await memory.archives.sweep(dry_run=(body or ArchiveSweep()).dry_run))
+@router.post("/sweep")
+async def sweep_archives(memory: CallersMemory, body: ArchiveSweep | None = None) -> SweptArchives:
+    """Delete archives past retention or over the limits."""
+    return await memory.archives.sweep(dry_run=(body or ArchiveSweep()).dry_run)
 
 
-@router.post("/earlier", response_model=session_answers.EarlierResult, responses=problems(413))
-async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> Json:
-    """Find what the same tool gave for the same input before, in any session of this scope."""
+@router.post("/earlier", responses=problems(413))
+async def find_earlier_result(memory: CallersMemory, body: ToolCallGiven) -> EarlierResult:
+    """Find the earlier result of the same tool for the same input, in any session of this scope."""
     found = await memory.archives.find_earlier(body.tool, body.input)
     if found is None:
-        return {"archive": None, "age_seconds": None}
-    return {"archive": as_json(found.archive), "age_seconds": found.age.total_seconds()}
+        return EarlierResult(archive=None, age_seconds=None)
+    return EarlierResult(archive=found.archive, age_seconds=found.age.total_seconds())
 
 
-@router.get("/{archive_id}", response_model=session_answers.Archive, responses=problems(404))
-async def get_archive(memory: CallersMemory, archive_id: str) -> Json:
-    """Read what is known of one archive, without its content."""
-    return as_json(await memory.archives.get(archive_id))
+@router.get("/{archive_id}", responses=problems(404))
+async def get_archive(memory: CallersMemory, archive_id: str) -> Archive:
+    """Return one archive without its content."""
+    return await memory.archives.get(archive_id)
 
 
-@router.get(
-    "/{archive_id}/text", response_model=session_answers.ArchiveText, responses=problems(404)
-)
+@router.get("/{archive_id}/text", responses=problems(404))
 async def load_archive_text(
     memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
-) -> Json:
-    """Load an archived result for a model to read: whole, passages about a query, or a range."""
-    return {"id": archive_id, "text": await memory.load_tool_history(archive_id, query, range)}
+) -> ArchiveText:
+    """Return an archived result for a model: whole, the passages about a query, or a range."""
+    text = await memory.load_tool_history(archive_id, query, range)
+    return ArchiveText(id=archive_id, text=text)
 
 
 @router.get(
@@ -100,7 +112,7 @@ async def load_archive_text(
 async def load_archive(
     memory: CallersMemory, archive_id: str, query: About = None, range: Part = None
 ) -> Response:
-    """Load an archived result exactly as the tool gave it, or a part of it as text."""
+    """Return an archived result exactly as the tool returned it, or a part of it as text."""
     content = await memory.archives.load(archive_id, query, range)
     if isinstance(content, bytes):
         return Response(content, media_type="application/octet-stream")
@@ -109,7 +121,7 @@ async def load_archive(
     return Response(json.dumps(content), media_type="application/json")
 
 
-@router.delete("/{archive_id}", response_model=session_answers.Archive, responses=problems(404))
-async def delete_archive(memory: CallersMemory, archive_id: str) -> Json:
-    """Remove an archive and its content for good; the conversation keeps its placeholder."""
-    return as_json(await memory.archives.delete(archive_id))
+@router.delete("/{archive_id}", responses=problems(404))
+async def delete_archive(memory: CallersMemory, archive_id: str) -> Archive:
+    """Delete an archive and its content for good; the conversation keeps its placeholder."""
+    return await memory.archives.delete(archive_id)

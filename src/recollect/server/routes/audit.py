@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
-from recollect.domain.views import Json, as_json
-from recollect.server import operation_answers
+from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.domain.page import Page
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark, page_of
@@ -16,36 +17,42 @@ from recollect.server.problems import problems
 router = APIRouter(prefix="/v1", tags=["audit"], route_class=IdempotentRoute)
 
 
-@router.get("/audit", response_model=operation_answers.AuditPage)
+class Sealed(BaseModel):
+    """How many entries of the audit were sealed."""
+
+    sealed: int
+
+
+@router.get("/audit")
 async def list_audit(
     memory: CallersMemory,
     limit: Limit = 50,
     cursor: PageMark = None,
     action: Annotated[str | None, Query(description="remember, update, observe, inject …")] = None,
-    target: Annotated[str | None, Query(description="the id of what it was done to")] = None,
-) -> Json:
-    """List what happened, the latest first, a page at a time."""
-    return as_json(
-        await memory.audit.tail(limit=limit, cursor=cursor, action=action, target=target)
-    )
+    target: Annotated[str | None, Query(description="only entries about this id")] = None,
+) -> Page[AuditEntry]:
+    """List audit entries, newest first."""
+    return await memory.audit.tail(limit=limit, cursor=cursor, action=action, target=target)
 
 
-@router.get("/audit/verify", response_model=operation_answers.AuditVerdict)
-async def verify_audit(memory: CallersMemory) -> Json:
-    """Check the whole chain of the workspace: what is sealed, and what was changed since."""
-    return as_json(await memory.audit.verify())
+@router.get("/audit/verify")
+async def verify_audit(memory: CallersMemory) -> AuditVerdict:
+    """Verify the workspace's audit chain and report what was changed after sealing."""
+    return await memory.audit.verify()
 
 
-@router.post("/audit/seal", response_model=operation_answers.Sealed)
-async def seal_audit(memory: CallersMemory) -> Json:
-    """Seal what is too new to be in the chain, now instead of soon."""
-    return {"sealed": await memory.audit.seal()}
+@router.post(
+    "/audit/seal",
+)
+async def seal_audit(memory: CallersMemory) -> Sealed:
+    """Seal the newest audit entries now instead of in the background."""
+    return Sealed(sealed=await memory.audit.seal())
 
 
-@router.get("/audit/{id}", response_model=operation_answers.AuditPage, responses=problems(404))
+@router.get("/audit/{id}", responses=problems(404))
 async def show_audit(
     memory: CallersMemory, id: str, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List all that happened to a record, a turn or a recall, in its order."""
+) -> Page[AuditEntry]:
+    """List every audit entry about a record, a turn or a recall, oldest first."""
     entries = await memory.audit.show(id)
-    return as_json(page_of(entries, limit, cursor, lambda it: str(it.id)))
+    return page_of(entries, limit, cursor, lambda it: str(it.id))

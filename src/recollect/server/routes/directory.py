@@ -6,9 +6,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from recollect.domain.facets import facets
-from recollect.domain.views import Json, as_json
-from recollect.server import answers, operation_answers
+from recollect.domain.audit import AuditEntry
+from recollect.domain.directory import LabelEntry, NameEntry, RecordsFound, ScopeEntry, SessionEntry
+from recollect.domain.facets import Facet, facets
+from recollect.domain.hit import Recalled
+from recollect.domain.operation import Operation
+from recollect.domain.page import Page
+from recollect.domain.scope import Role
+from recollect.domain.stats import Health
+from recollect.domain.upkeep import Dispute
+from recollect.domain.views import Items
 from recollect.server.bodies import Filters, PagedFilters, described
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
@@ -21,107 +28,106 @@ OfUser = Annotated[str | None, Query(description="only of this user; `-` is none
 
 
 class WorkspaceListing(PagedFilters):
-    """Which records of a workspace to list."""
+    """Filters for the records of a workspace."""
 
     agent: str | None = None
     user: str | None = None
     facets: bool = False
 
 
-@router.get("/sessions", response_model=answers.SessionPage)
-async def list_sessions(memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None) -> Json:
-    """List the conversations of this caller, the one that went on last first."""
-    return as_json(await memory.sessions(limit=limit, cursor=cursor))
+@router.get("/sessions")
+async def list_sessions(
+    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
+) -> Page[SessionEntry]:
+    """List this caller's sessions, most recently active first."""
+    return await memory.sessions(limit=limit, cursor=cursor)
 
 
-@router.get("/tags", response_model=answers.LabelPage)
-async def list_tags(memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None) -> Json:
-    """List the tags of this caller's records, the most frequent first."""
-    return as_json(await memory.tags(limit=limit, cursor=cursor))
+@router.get("/tags")
+async def list_tags(
+    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
+) -> Page[LabelEntry]:
+    """List the tags of this caller's records, most frequent first."""
+    return await memory.tags(limit=limit, cursor=cursor)
 
 
-@router.get("/categories", response_model=answers.LabelPage)
+@router.get("/categories")
 async def list_categories(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List the categories of this caller's records, the most frequent first."""
-    return as_json(await memory.categories(limit=limit, cursor=cursor))
+) -> Page[LabelEntry]:
+    """List the categories of this caller's records, most frequent first."""
+    return await memory.categories(limit=limit, cursor=cursor)
 
 
-@router.get("/facets", response_model=answers.FacetList)
-async def list_facets(memory: CallersMemory) -> Json:
+@router.get("/facets")
+@Operation("GET", "/v1/facets", "list_facets", Role.READER)
+async def list_facets(memory: CallersMemory) -> Items[Facet]:
     """List the attributes that records can state, with their labels."""
-    return as_json(tuple(facets().values()))
+    return Items(items=tuple(facets().values()))
 
 
-@router.get("/workspace/scopes", response_model=answers.ScopePage)
+@router.get("/workspace/scopes")
 async def list_workspace_scopes(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List the scopes of a workspace, the newest first, with how much they hold."""
-    return as_json(
-        await memory.workspace.scopes(agent=agent, user=user, limit=limit, cursor=cursor)
-    )
+) -> Page[ScopeEntry]:
+    """List the scopes of a workspace, newest first, with counts."""
+    return await memory.workspace.scopes(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
-@router.get("/workspace/users", response_model=answers.NamePage)
+@router.get("/workspace/users")
 async def list_workspace_users(
     memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List the users of a workspace, the newest first, with how much their scopes hold."""
-    return as_json(await memory.workspace.users(limit=limit, cursor=cursor))
+) -> Page[NameEntry]:
+    """List the users of a workspace, newest first, with counts."""
+    return await memory.workspace.users(limit=limit, cursor=cursor)
 
 
-@router.get("/workspace/agents", response_model=answers.NamePage)
+@router.get("/workspace/agents")
 async def list_workspace_agents(
     memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List the agents of a workspace, the newest first, with how much their scopes hold."""
-    return as_json(await memory.workspace.agents(limit=limit, cursor=cursor))
+) -> Page[NameEntry]:
+    """List the agents of a workspace, newest first, with counts."""
+    return await memory.workspace.agents(limit=limit, cursor=cursor)
 
 
-@router.get("/workspace/sessions", response_model=answers.SessionPage)
+@router.get("/workspace/sessions")
 async def list_workspace_sessions(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List the conversations of a workspace, the one that went on last first."""
-    return as_json(
-        await memory.workspace.sessions(agent=agent, user=user, limit=limit, cursor=cursor)
-    )
+) -> Page[SessionEntry]:
+    """List the sessions of a workspace, most recently active first."""
+    return await memory.workspace.sessions(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
-@router.get("/workspace/tags", response_model=answers.LabelPage)
+@router.get("/workspace/tags")
 async def list_workspace_tags(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List the tags of a workspace, the most frequent first."""
-    return as_json(await memory.workspace.tags(agent=agent, user=user, limit=limit, cursor=cursor))
+) -> Page[LabelEntry]:
+    """List the tags of a workspace, most frequent first."""
+    return await memory.workspace.tags(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
-@router.get("/workspace/categories", response_model=answers.LabelPage)
+@router.get("/workspace/categories")
 async def list_workspace_categories(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List the categories of a workspace, the most frequent first."""
-    return as_json(
-        await memory.workspace.categories(agent=agent, user=user, limit=limit, cursor=cursor)
-    )
+) -> Page[LabelEntry]:
+    """List the categories of a workspace, most frequent first."""
+    return await memory.workspace.categories(agent=agent, user=user, limit=limit, cursor=cursor)
 
 
 class WorkspaceQuestion(Filters):
@@ -134,15 +140,15 @@ class WorkspaceQuestion(Filters):
     min_score: float | None = None
 
 
-@router.post("/workspace/recall", response_model=answers.Recalled)
+@router.post("/workspace/recall")
 async def recall_in_workspace(
     memory: WholeWorkspace,
     body: WorkspaceQuestion,
     agent: OfAgent = None,
     user: OfUser = None,
-) -> Json:
+) -> Recalled:
     """Recall from all scopes of a workspace what is remembered about a question, best first."""
-    recalled = await memory.workspace.recall(
+    return await memory.workspace.recall(
         body.query,
         agent=agent,
         user=user,
@@ -150,65 +156,60 @@ async def recall_in_workspace(
         min_score=body.min_score,
         **body.filters(),
     )
-    return as_json(recalled)
 
 
-@router.get("/workspace/health", response_model=operation_answers.MemoryHealth)
+@router.get("/workspace/health")
 async def workspace_health(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     compare: Annotated[
-        bool, Query(description="look for duplicates too, which takes longer than all the rest")
+        bool, Query(description="also look for duplicates, which takes longer than everything else")
     ] = True,
-) -> Json:
-    """Tell how much a workspace holds, how far it is trusted, and what somebody should look at."""
-    return as_json(await memory.workspace.health(agent=agent, user=user, compare=compare))
+) -> Health:
+    """Return how much a workspace holds, how far it is trusted, and what needs attention."""
+    return await memory.workspace.health(agent=agent, user=user, compare=compare)
 
 
-@router.get("/workspace/conflicts", response_model=answers.Disputes)
+@router.get("/workspace/conflicts")
 async def list_workspace_conflicts(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List the records of a workspace that contradict each other and wait for a decision."""
+) -> Page[Dispute]:
+    """List the open conflicts of a workspace."""
     disputes = await memory.workspace.conflicts(agent=agent, user=user)
-    return as_json(page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id))
+    return page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id)
 
 
-@router.get("/workspace/audit", response_model=operation_answers.AuditPage)
+@router.get("/workspace/audit")
 async def list_workspace_audit(
     memory: WholeWorkspace,
     agent: OfAgent = None,
     user: OfUser = None,
     action: Annotated[str | None, Query(description="remember, update, observe, inject …")] = None,
-    about: Annotated[str | None, Query(description="the id of what an entry names")] = None,
+    about: Annotated[str | None, Query(description="only entries that name this id")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List what happened in all scopes of a workspace, the latest first, a page at a time."""
-    return as_json(
-        await memory.workspace.audit(
-            agent=agent, user=user, action=action, about=about, limit=limit, cursor=cursor
-        )
+) -> Page[AuditEntry]:
+    """List the audit entries of all scopes of a workspace, newest first."""
+    return await memory.workspace.audit(
+        agent=agent, user=user, action=action, about=about, limit=limit, cursor=cursor
     )
 
 
-@router.get("/workspace/records", response_model=answers.RecordsFound)
+@router.get("/workspace/records")
 async def list_workspace_records(
     memory: WholeWorkspace, wanted: Annotated[WorkspaceListing, Query()]
-) -> Json:
-    """List the records of all scopes of a workspace, with their total and, if wished, facets."""
-    return as_json(
-        await memory.workspace.records(
-            agent=wanted.agent,
-            user=wanted.user,
-            facets=wanted.facets,
-            limit=wanted.limit,
-            cursor=wanted.cursor,
-            **wanted.filters(),
-        )
+) -> RecordsFound:
+    """List the records of all scopes of a workspace, with their total and optional counts."""
+    return await memory.workspace.records(
+        agent=wanted.agent,
+        user=wanted.user,
+        facets=wanted.facets,
+        limit=wanted.limit,
+        cursor=wanted.cursor,
+        **wanted.filters(),
     )

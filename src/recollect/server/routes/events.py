@@ -10,10 +10,10 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from recollect.domain.change import Changes
+from recollect.domain.operation import Operation
 from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.memory import Memory
-from recollect.server import answers
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking, is_still_known, require_still
@@ -29,21 +29,21 @@ _BATCH: Final = 200
 _JOBS: Final = 100
 _DOCUMENTS: Final = 100
 
-Mark = Annotated[str | None, Query(description="the mark to go on from; without one: from now on")]
+Mark = Annotated[str | None, Query(description="the mark to continue from; default: now")]
 
 
-@router.get("/changes", response_model=answers.Changes)
+@router.get("/changes")
 async def list_changes(
     request: Request,
     memory: CallersMemory,
     after: Mark = None,
     limit: Limit = 100,
-    wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
-) -> Json:
-    """List what changed in the scopes that this caller reads, behind a mark."""
+    wait: Annotated[float, Query(description="seconds to wait for a change")] = 0,
+) -> Changes:
+    """List what changed after a mark in the scopes that this caller may read."""
     found = await memory.changes(after, limit=limit, wait=wait)
     await require_still(request)
-    return as_json(found)
+    return found
 
 
 @router.get(
@@ -56,20 +56,23 @@ async def list_changes(
         }
     },
 )
+@Operation("GET", "/v1/events", "stream_events", Role.READER)
 async def stream_events(
     request: Request,
     memory: CallersMemory,
     asking: Asking,
     after: Mark = None,
-    jobs: Annotated[bool, Query(description="background jobs too, of the whole database")] = False,
+    jobs: Annotated[
+        bool, Query(description="also the background jobs of the whole database")
+    ] = False,
     documents: Annotated[
-        bool, Query(description="documents too: those that wait to be read, and what changes")
+        bool, Query(description="also documents: those waiting to be read, and their changes")
     ] = False,
     last_event_id: Annotated[
-        str | None, Header(description="sent by browsers when they connect again")
+        str | None, Header(description="sent by browsers when they reconnect")
     ] = None,
 ) -> StreamingResponse:
-    """Stream what changes as it happens; `Last-Event-ID` goes on where a connection broke."""
+    """Stream changes as they happen; `Last-Event-ID` continues a broken connection."""
     if jobs:
         asking.require_role(Role.ADMIN, "Seeing background jobs")
         asking.require_server("Seeing background jobs")
@@ -81,18 +84,18 @@ async def stream_events(
     )
 
 
-@router.get("/workspace/changes", response_model=answers.Changes)
+@router.get("/workspace/changes")
 async def list_workspace_changes(
     request: Request,
     memory: WholeWorkspace,
     after: Mark = None,
     limit: Limit = 100,
-    wait: Annotated[float, Query(description="seconds to wait if nothing changed yet")] = 0,
-) -> Json:
-    """List what changed anywhere in a workspace, behind a mark."""
+    wait: Annotated[float, Query(description="seconds to wait for a change")] = 0,
+) -> Changes:
+    """List what changed in a workspace after a mark."""
     found = await memory.workspace.changes(after, limit=limit, wait=wait)
     await require_still(request)
-    return as_json(found)
+    return found
 
 
 @router.get(
@@ -105,15 +108,16 @@ async def list_workspace_changes(
         }
     },
 )
+@Operation("GET", "/v1/workspace/events", "stream_workspace_events", Role.ADMIN)
 async def stream_workspace_events(
     request: Request,
     memory: WholeWorkspace,
     after: Mark = None,
     last_event_id: Annotated[
-        str | None, Header(description="sent by browsers when they connect again")
+        str | None, Header(description="sent by browsers when they reconnect")
     ] = None,
 ) -> StreamingResponse:
-    """Stream what changes anywhere in a workspace as it happens."""
+    """Stream the changes in a workspace as they happen."""
     begun = await memory.workspace.changes(last_event_id or after, limit=_BATCH)
     return StreamingResponse(
         _workspace_events(request, memory, begun.mark, as_json(begun)["items"]),
@@ -171,11 +175,11 @@ class _Polled:
 
     @property
     def seconds(self) -> float:
-        """How long to wait for a change; what is looked at is looked at more often."""
+        """Return how long to wait for a change; shorter while jobs or documents are watched."""
         return 1.0 if self._with_jobs or self._with_documents else _SECONDS
 
     async def news(self) -> list[tuple[str, Json]]:
-        """What is new or another since the last look."""
+        """Return what is new or changed since the last look."""
         told: list[tuple[str, Json]] = []
         if self._with_jobs:
             jobs = _by_id(await self._memory.jobs.list(limit=_JOBS))

@@ -16,11 +16,12 @@ from recollect.domain.access import Grant
 from recollect.domain.filters import CommonFilters
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.job import Progress
+from recollect.domain.operation import Operation
 from recollect.domain.record import Kind, Status
+from recollect.domain.scope import Role
 from recollect.domain.views import Json, as_json
 from recollect.errors import NotAllowed, RecollectError
 from recollect.memory import Memory
-from recollect.server import operation_answers
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -35,7 +36,7 @@ _running: Final[set[asyncio.Future[Forgotten]]] = set()
 
 
 class Forget(Body):
-    """What to forget, in one way: by ids, a session, a user, all of this scope, or by filters."""
+    """What to forget: ids, a session, a user, everything in this scope, or filters."""
 
     model_config = described({"user": "ann", "dry_run": True})
 
@@ -44,9 +45,13 @@ class Forget(Body):
     user: str | None = Field(default=None, description="of the caller's workspace")
     everything: bool = False
     all_agents: bool = Field(default=False, description="of a user: with every agent")
-    with_evidence: bool = Field(default=False, description="the turns that records rest on too")
+    with_evidence: bool = Field(
+        default=False, description="also the turns that support the records"
+    )
     dry_run: bool = Field(default=False, description="only count")
-    verify: bool = Field(default=False, description="search every store and file afterwards")
+    verify: bool = Field(
+        default=False, description="search every store and file for traces afterwards"
+    )
     kind: Several[Kind] = Field(default=[])
     category: Several[str] = Field(default=[])
     tags: Several[str] = Field(default=[])
@@ -63,13 +68,11 @@ class Forget(Body):
         return cast("CommonFilters", {name: getattr(self, name) for name in names})
 
 
-@router.post(
-    "/forget", response_model=operation_answers.Forgotten, responses=problems(404, 409, 413)
-)
-async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Json:
-    """Erase every trace of something, and tell what went and what was found afterwards."""
+@router.post("/forget", responses=problems(404, 409, 413))
+async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Forgotten:
+    """Erase every trace of something and report what was removed."""
     _require_reach(asking.grant, body)
-    return as_json(await _forget(memory, body))
+    return await _forget(memory, body)
 
 
 @router.post(
@@ -86,12 +89,13 @@ async def forget(memory: CallersMemory, asking: Asking, body: Forget) -> Json:
         **problems(404, 409, 413),
     },
 )
+@Operation("POST", "/v1/forget/stream", "forget_with_progress", Role.ADMIN, repeat="repeatable")
 async def forget_with_progress(
     memory: CallersMemory, asking: Asking, body: Forget
 ) -> StreamingResponse:
-    """Erase every trace of something as `/v1/forget` does, and stream how far it is.
+    """Erase every trace of something as `/v1/forget` does, and stream the progress.
 
-    It is carried to its end, also when nobody reads the stream any more.
+    It runs to the end even if the client disconnects.
     """
     _require_reach(asking.grant, body)
     steps: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from recollect.domain.item import ItemDraft, ItemHit, StoredItem
-from recollect.domain.views import Json, as_json
+from recollect.domain.item import ItemDraft, Namespace
+from recollect.domain.views import Items, Json
 from recollect.errors import InvalidInput
-from recollect.server.answers import Answer
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 
 router = APIRouter(prefix="/v1/items", tags=["items"], route_class=IdempotentRoute)
 
-_HIDDEN = frozenset({"scope", "vectors", "model"})
 _PLACE: dict[str, Any] = {"namespace": ["notes", "ann"], "key": "tea"}
 
 
 class ItemPlace(Body):
-    """Where an item lies."""
+    """The place of an item."""
 
     model_config = described(_PLACE)
 
@@ -32,14 +31,14 @@ class ItemPlace(Body):
 
 
 class ItemGiven(ItemPlace):
-    """An item to be put."""
+    """An item to store."""
 
     model_config = described({**_PLACE, "value": {"text": "Ann drinks green tea"}, "ttl": 3600})
 
     value: dict[str, Any]
-    ttl: float | None = Field(default=None, description="seconds that it lives")
+    ttl: float | None = Field(default=None, description="time to live in seconds")
     texts: list[str] | None = Field(
-        default=None, description="what a search finds it by; by default every text in the value"
+        default=None, description="texts to search; default: every text in the value"
     )
     vectors: list[list[float]] | None = Field(
         default=None, description="your own vectors, one for each text"
@@ -47,7 +46,7 @@ class ItemGiven(ItemPlace):
 
 
 class ItemChanges(Body):
-    """Items to put and to remove, in one transaction."""
+    """Items to store and to remove, in one transaction."""
 
     model_config = described({"put": [{**_PLACE, "value": {"text": "green tea"}}], "removed": []})
 
@@ -60,11 +59,11 @@ class ItemRead(ItemPlace):
 
     model_config = described(_PLACE)
 
-    refresh: bool = Field(default=True, description="whether its time to live begins anew")
+    refresh: bool = Field(default=True, description="whether its time to live starts again")
 
 
 class ItemSearch(Body):
-    """Which items to look for."""
+    """A search for items."""
 
     model_config = described({"prefix": ["notes"], "query": "tea", "where": {"stars": {"$gte": 3}}})
 
@@ -78,7 +77,7 @@ class ItemSearch(Body):
 
 
 class NamespaceSearch(Body):
-    """Which namespaces to list; `*` stands for any label."""
+    """Which namespaces to list; `*` matches any label."""
 
     model_config = described({"prefix": ["notes"], "max_depth": 2})
 
@@ -90,7 +89,7 @@ class NamespaceSearch(Body):
 
 
 class NamespaceNamed(Body):
-    """Which namespace is meant."""
+    """A namespace."""
 
     model_config = described({"namespace": ["notes", "ann"]})
 
@@ -98,7 +97,7 @@ class NamespaceNamed(Body):
 
 
 class NamespaceListed(NamespaceNamed):
-    """Which namespace is listed, and how."""
+    """A namespace to list."""
 
     model_config = described({"namespace": ["notes", "ann"], "limit": 20, "last_first": True})
 
@@ -106,61 +105,47 @@ class NamespaceListed(NamespaceNamed):
     last_first: bool = False
 
 
-class ItemTold(Answer):
+def _seconds(ttl: timedelta | None) -> float | None:
+    return None if ttl is None else ttl.total_seconds()
+
+
+class ItemTold(BaseModel):
     """One item."""
 
     id: str
-    namespace: list[str]
+    namespace: tuple[str, ...]
     key: str
-    value: dict[str, Any]
+    value: Mapping[str, Any]
     created_at: datetime
     updated_at: datetime
     expires_at: datetime | None
-    ttl: float | None
+    ttl: Annotated[float | None, BeforeValidator(_seconds)]
     position: int
-    texts: list[str]
+    texts: tuple[str, ...]
 
 
-class ItemHitTold(Answer):
+class ItemHitTold(BaseModel):
     """An item that was found, and how well it fits; null where there is nothing to compare."""
 
     item: ItemTold
     score: float | None
 
 
-class OneItem(Answer):
+class OneItem(BaseModel):
     """One item, null where there is none."""
 
     item: ItemTold | None
 
 
-class SeveralItems(Answer):
-    """Items in their order."""
-
-    items: list[ItemTold]
-
-
-class ItemHits(Answer):
-    """Items that were found, best first."""
-
-    items: list[ItemHitTold]
-
-
-class Namespaces(Answer):
-    """Namespaces in their order."""
-
-    items: list[list[str]]
-
-
-class ItemsRemoved(Answer):
+class ItemsRemoved(BaseModel):
     """How many items were removed."""
 
     removed: int
 
 
-@router.post("/write", response_model=SeveralItems)
+@router.post("/write", response_model=Items[ItemTold])
 async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
-    """Put items and remove others, in one transaction."""
+    """Store items and remove others, in one transaction."""
     drafts = [
         ItemDraft(
             namespace=given.namespace,
@@ -173,19 +158,19 @@ async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
         for given in body.put
     ]
     removed = [(given.namespace, given.key) for given in body.removed]
-    return {"items": [_told(item) for item in await memory.items.write(drafts, removed)]}
+    return {"items": await memory.items.write(drafts, removed)}
 
 
 @router.post("/get", response_model=OneItem)
 async def get_item(memory: CallersMemory, body: ItemRead) -> Json:
-    """Read one item, which may not be there."""
+    """Return one item, or null."""
     item = await memory.items.get(body.namespace, body.key, refresh=body.refresh)
-    return {"item": None if item is None else _told(item)}
+    return {"item": item}
 
 
-@router.post("/search", response_model=ItemHits)
+@router.post("/search", response_model=Items[ItemHitTold])
 async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
-    """Find items under a namespace, by a question or as they were put."""
+    """Return the items under a namespace, best first for a query, else in order of storage."""
     found = await memory.items.search(
         body.prefix,
         query=body.query,
@@ -195,12 +180,12 @@ async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
         offset=body.offset,
         refresh=body.refresh,
     )
-    return {"items": [_hit_told(hit) for hit in found]}
+    return {"items": found}
 
 
-@router.post("/namespaces", response_model=Namespaces)
-async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Json:
-    """List the namespaces that hold anything."""
+@router.post("/namespaces")
+async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Items[Namespace]:
+    """List the non-empty namespaces."""
     found = await memory.items.namespaces(
         body.prefix,
         body.suffix,
@@ -208,27 +193,27 @@ async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Json:
         limit=body.limit,
         offset=body.offset,
     )
-    return {"items": found}
+    return Items(items=found)
 
 
-@router.post("/list", response_model=SeveralItems)
+@router.post("/list", response_model=Items[ItemTold])
 async def list_items(memory: CallersMemory, body: NamespaceListed) -> Json:
-    """List the items of one namespace in the order they were put."""
+    """List the items of one namespace in order of storage."""
     found = await memory.items.listed(body.namespace, limit=body.limit, last_first=body.last_first)
-    return {"items": [_told(item) for item in found]}
+    return {"items": found}
 
 
 @router.post("/pop", response_model=OneItem)
 async def pop_item(memory: CallersMemory, body: NamespaceNamed) -> Json:
     """Remove the last item of a namespace and return it."""
     item = await memory.items.pop(body.namespace)
-    return {"item": None if item is None else _told(item)}
+    return {"item": item}
 
 
-@router.post("/clear", response_model=ItemsRemoved)
-async def clear_items(memory: CallersMemory, body: NamespaceNamed) -> Json:
+@router.post("/clear")
+async def clear_items(memory: CallersMemory, body: NamespaceNamed) -> ItemsRemoved:
     """Remove all items of one namespace."""
-    return {"removed": await memory.items.clear(body.namespace)}
+    return ItemsRemoved(removed=await memory.items.clear(body.namespace))
 
 
 def _duration(seconds: float | None) -> timedelta | None:
@@ -237,13 +222,6 @@ def _duration(seconds: float | None) -> timedelta | None:
     try:
         return timedelta(seconds=seconds)
     except (OverflowError, ValueError):
-        raise InvalidInput(f"ttl {seconds} is no time to live", code="out_of_range") from None
-
-
-def _told(item: StoredItem) -> Json:
-    form = {name: it for name, it in as_json(item).items() if name not in _HIDDEN}
-    return {**form, "ttl": None if item.ttl is None else item.ttl.total_seconds()}
-
-
-def _hit_told(hit: ItemHit) -> Json:
-    return {"item": _told(hit.item), "score": hit.score}
+        raise InvalidInput(
+            f"ttl {seconds} is not a valid time to live", code="out_of_range"
+        ) from None

@@ -15,6 +15,8 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.context import Tongue
 from recollect.domain.fields import MAX_LABEL, checked_text
+from recollect.domain.operation import Operation
+from recollect.domain.scope import Role
 from recollect.errors import NotAvailable
 from recollect.server.caller import CallersMemory, only_known_parameters
 from recollect.server.identity import Asking
@@ -77,6 +79,7 @@ router = APIRouter(dependencies=[Depends(require_permission), Depends(only_known
 
 
 @router.post(PATH, include_in_schema=False)
+@Operation("POST", "/mcp", "answer_mcp", Role.READER)
 async def answer_mcp(
     request: Request,
     memory: CallersMemory,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from http import HTTPStatus
 from importlib.metadata import version
@@ -12,24 +13,26 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from recollect.assemble.doctor import diagnose
 from recollect.demo import WORKSPACE, load_demo, remove_demo
-from recollect.domain.job import JobState
-from recollect.domain.meter import BUCKETS, CounterName, bucket
-from recollect.domain.stats import Stats
-from recollect.domain.views import Json, as_json
+from recollect.domain.embedding import Reindexing
+from recollect.domain.job import JobReport, JobState
+from recollect.domain.meter import BUCKETS, CounterName, Metrics, bucket
+from recollect.domain.operation import Operation
+from recollect.domain.page import Page
+from recollect.domain.scope import Role, Scope
+from recollect.domain.stats import Diagnosis, Stats
 from recollect.errors import NotAllowed
 from recollect.memory import Memory
-from recollect.server import answers, operation_answers
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, PageMark
 from recollect.server.problems import problems
 from recollect.settings import settings_file
-from recollect.settings.origins import settings_in_use
+from recollect.settings.origins import SettingInUse, settings_in_use
 
 # --- What this process counted, as Prometheus reads it --------------------------------------------
 
@@ -103,41 +106,72 @@ _TEXT: Final[dict[str, Any]] = {"schema": {"type": "string"}}
 router = APIRouter(tags=["operation"], route_class=IdempotentRoute)
 
 
-@router.get("/health", response_model=operation_answers.ServerHealth)
-async def server_health(memory: OpenMemory) -> Json:
-    """Tell whether the server works: it has just read from its database, or this is an error."""
+class ServerHealth(BaseModel):
+    """That the server works and its database answers."""
+
+    status: Literal["ok"]
+    version: str
+    database: Literal["ok"]
+
+
+class CallersScope(BaseModel):
+    """Whose memory a request is about."""
+
+    scope: Scope
+    user_is_named: bool = Field(
+        description="by the address or the key; otherwise it is the server's default user"
+    )
+    disabled_agents: list[str] = Field(description="agents that have no memory tools and no guide")
+
+
+class EffectiveSettings(BaseModel):
+    """All settings that hold now, and where each comes from."""
+
+    items: tuple[SettingInUse, ...]
+    file: str = Field(description="the settings file, whether or not it is there")
+
+
+@router.get(
+    "/health",
+)
+@Operation("GET", "/health", "server_health", None)
+async def server_health(memory: OpenMemory) -> ServerHealth:
+    """Check that the server can read its database."""
     await memory.list(limit=1)
-    return {"status": "ok", "version": version("recollect"), "database": "ok"}
+    return ServerHealth(status="ok", version=version("recollect"), database="ok")
 
 
-@router.get("/v1/scope", response_model=answers.CallersScope)
-async def get_scope(memory: CallersMemory) -> Json:
-    """Tell whose memory a request with this address is about."""
+@router.get(
+    "/v1/scope",
+)
+async def get_scope(memory: CallersMemory) -> CallersScope:
+    """Return the scope that the query parameters select."""
     disabled = [name for name, it in memory.settings.agents.items() if not it.enabled]
-    return {
-        "scope": as_json(memory.caller_scope),
-        "user_is_named": memory.user_is_named,
-        "disabled_agents": disabled,
-    }
+    return CallersScope(
+        scope=memory.caller_scope, user_is_named=memory.user_is_named, disabled_agents=disabled
+    )
 
 
-@router.get("/v1/stats", response_model=operation_answers.Stats)
-async def get_stats(memory: CallersMemory) -> Json:
-    """Count what this caller can read, and tell how the parts are doing.
+@router.get("/v1/stats")
+async def get_stats(memory: CallersMemory) -> Stats:
+    """Return how much this caller can read and the state of the services.
 
     A call without a user counts what belongs to no user; `/v1/workspace/users` counts what the
     users of a workspace have. Jobs, bytes and the last day are of the whole database.
     """
-    return as_json(await memory.stats())
+    return await memory.stats()
 
 
-@router.get("/v1/settings", response_model=operation_answers.EffectiveSettings)
-async def list_settings(memory: OpenMemory) -> Json:
-    """List the settings that hold, without secrets, and where each comes from."""
-    return {**as_json(settings_in_use(memory.settings)), "file": str(settings_file())}
+@router.get(
+    "/v1/settings",
+)
+@Operation("GET", "/v1/settings", "list_settings", Role.ADMIN, reach="server")
+async def list_settings(memory: OpenMemory) -> EffectiveSettings:
+    """List the settings in effect, without secrets, and where each comes from."""
+    return EffectiveSettings(items=settings_in_use(memory.settings), file=str(settings_file()))
 
 
-@router.get("/v1/metrics", response_model=operation_answers.Metrics)
+@router.get("/v1/metrics")
 async def get_metrics(
     memory: OpenMemory,
     since: Annotated[
@@ -145,9 +179,9 @@ async def get_metrics(
     ] = None,
     until: Annotated[datetime | None, Query(alias="to", description="default: now")] = None,
     step: Annotated[int, Query(description="hours of one point")] = 1,
-) -> Json:
-    """Tell what all processes did in all open stores, hour by hour; it is kept for 30 days."""
-    return as_json(await memory.metrics(since=since, until=until, step_hours=step))
+) -> Metrics:
+    """Return what all processes did in all open stores, hour by hour; kept for 30 days."""
+    return await memory.metrics(since=since, until=until, step_hours=step)
 
 
 @router.get(
@@ -155,16 +189,18 @@ async def get_metrics(
     response_class=PlainTextResponse,
     responses={200: {"description": "Metrics", "content": {"text/plain": _TEXT}}},
 )
+@Operation("GET", "/metrics", "scrape_metrics", Role.ADMIN, reach="server")
 async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
-    """Tell what this process has counted, in the form that Prometheus reads."""
+    """Return the counters of this process in Prometheus format."""
     told = written(memory.meter.totals(), await memory.stats())
     return PlainTextResponse(told, media_type=MEDIA_TYPE)
 
 
-@router.get("/v1/doctor", response_model=operation_answers.Diagnosis)
-async def diagnose_server(memory: CallersMemory) -> Json:
-    """Report how every part is doing and how to fix it; nothing is changed."""
-    return as_json(await diagnose(memory.settings))
+@router.get("/v1/doctor")
+@Operation("GET", "/v1/doctor", "diagnose_server", Role.ADMIN, reach="server")
+async def diagnose_server(memory: CallersMemory) -> Diagnosis:
+    """Report the state of every part and how to fix what is wrong; nothing is changed."""
+    return await diagnose(memory.settings)
 
 
 # --- Jobs: the background work of the whole database ----------------------------------------------
@@ -172,40 +208,48 @@ async def diagnose_server(memory: CallersMemory) -> Json:
 jobs_router = APIRouter(prefix="/v1/jobs", tags=["jobs"], route_class=IdempotentRoute)
 
 
-@jobs_router.get("", response_model=operation_answers.JobPage)
+class Worked(BaseModel):
+    """How many background jobs ran."""
+
+    ran: int
+
+
+@jobs_router.get("")
 async def list_jobs(
     memory: CallersMemory,
     state: Annotated[JobState | None, Query(description="only jobs in this state")] = None,
     kind: Annotated[str | None, Query(description="only jobs of this kind")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List background jobs, the newest first; finished ones are told for a day."""
-    return as_json(await memory.jobs.list(state=state, kind=kind, limit=limit, cursor=cursor))
+) -> Page[JobReport]:
+    """List background jobs, newest first; finished ones for a day."""
+    return await memory.jobs.list(state=state, kind=kind, limit=limit, cursor=cursor)
 
 
-@jobs_router.post("/run", response_model=operation_answers.Worked)
-async def run_due_jobs(memory: CallersMemory) -> Json:
-    """Run the jobs that are due now, and answer when they have run."""
-    return {"ran": await memory.work()}
+@jobs_router.post(
+    "/run",
+)
+async def run_due_jobs(memory: CallersMemory) -> Worked:
+    """Run the jobs that are due, and wait for them."""
+    return Worked(ran=await memory.work())
 
 
 @jobs_router.post("/drain", status_code=204)
 async def drain_jobs(memory: CallersMemory) -> None:
-    """Wait until all background work is done or given up."""
+    """Wait until all background work has finished or failed."""
     await memory.drain()
 
 
-@jobs_router.get("/{job_id}", response_model=operation_answers.Job, responses=problems(404))
-async def get_job(memory: CallersMemory, job_id: str) -> Json:
-    """Read how a job is doing: its state, how far it is where that is known, and its result."""
-    return as_json(await memory.jobs.get(job_id))
+@jobs_router.get("/{job_id}", responses=problems(404))
+async def get_job(memory: CallersMemory, job_id: str) -> JobReport:
+    """Return the state, the progress where known, and the result of a job."""
+    return await memory.jobs.get(job_id)
 
 
-@jobs_router.delete("/{job_id}", response_model=operation_answers.Job, responses=problems(404, 409))
-async def cancel_job(memory: CallersMemory, job_id: str) -> Json:
-    """Cancel a job; one that runs stops soon, and what it did is kept."""
-    return as_json(await memory.jobs.cancel(job_id))
+@jobs_router.delete("/{job_id}", responses=problems(404, 409))
+async def cancel_job(memory: CallersMemory, job_id: str) -> JobReport:
+    """Cancel a job; a running one stops soon, and what it did is kept."""
+    return await memory.jobs.cancel(job_id)
 
 
 # --- Reindexing: changing the model that makes vectors, in the background -------------------------
@@ -213,8 +257,15 @@ async def cancel_job(memory: CallersMemory, job_id: str) -> Json:
 reindex_router = APIRouter(prefix="/v1/reindex", tags=["operation"], route_class=IdempotentRoute)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedReindexing(Reindexing):
+    """Whether a change was ended, and how far it had got."""
+
+    stopped: bool
+
+
 class ReindexWanted(Body):
-    """Which model is to answer everywhere."""
+    """The embedding model to switch to."""
 
     model_config = described({"model": "local"})
 
@@ -224,18 +275,16 @@ class ReindexWanted(Body):
     )
 
 
-@reindex_router.post(
-    "", status_code=HTTPStatus.ACCEPTED, response_model=operation_answers.Reindexing
-)
-async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = None) -> Json:
-    """Begin to make the vectors that are missing, of this model or another.
+@reindex_router.post("", status_code=HTTPStatus.ACCEPTED)
+async def start_reindexing(memory: CallersMemory, body: ReindexWanted | None = None) -> Reindexing:
+    """Start creating the missing vectors, with the current model or another.
 
-    In each scope the old vectors answer until the new ones are all there.
+    In each scope the old vectors are used until all new ones exist.
     """
     model = (body or ReindexWanted()).model
     _require_offered(memory, model)
     await memory.reindex(model=model, background=True)
-    return as_json(await memory.reindexing())
+    return await memory.reindexing()
 
 
 def _require_offered(memory: Memory, model: str | None) -> None:
@@ -250,16 +299,19 @@ def _require_offered(memory: Memory, model: str | None) -> None:
     )
 
 
-@reindex_router.get("", response_model=operation_answers.Reindexing)
-async def get_reindexing(memory: CallersMemory) -> Json:
-    """Tell how far a change of the model is, or what the model in use has yet to read."""
-    return as_json(await memory.reindexing())
+@reindex_router.get("")
+async def get_reindexing(memory: CallersMemory) -> Reindexing:
+    """Return the progress of a model switch, or what the current model still has to embed."""
+    return await memory.reindexing()
 
 
-@reindex_router.delete("", response_model=operation_answers.StoppedReindexing)
-async def stop_reindexing(memory: CallersMemory) -> Json:
-    """End a change of the model; what it has made is kept."""
-    return {"stopped": await memory.stop_reindexing(), **as_json(await memory.reindexing())}
+@reindex_router.delete(
+    "",
+)
+async def stop_reindexing(memory: CallersMemory) -> StoppedReindexing:
+    """Stop a model switch; the vectors made so far are kept."""
+    stopped = await memory.stop_reindexing()
+    return StoppedReindexing(stopped=stopped, **asdict(await memory.reindexing()))
 
 
 # --- The demo workspace: loaded and removed by one request each -----------------------------------
@@ -267,25 +319,43 @@ async def stop_reindexing(memory: CallersMemory) -> Json:
 demo_router = APIRouter(prefix="/v1/demo", tags=["operation"], route_class=IdempotentRoute)
 
 
+class Demo(BaseModel):
+    """The demo workspace, and how much it holds."""
+
+    workspace: str
+    records: int
+    sessions: int
+
+
+class RemovedDemo(BaseModel):
+    """The demo workspace, and how much of it was forgotten."""
+
+    workspace: str
+    records: int
+    turns: int
+
+
 class WantedDemo(Body):
-    """In which language the made-up people talk."""
+    """The language of the demo."""
 
     model_config = described({"language": "en"})
 
     language: Literal["en", "zh"] = "en"
 
 
-@demo_router.post(
-    "", status_code=201, response_model=operation_answers.Demo, responses=problems(409)
-)
-async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Json:
-    """Fill the workspace `demo` with made-up people and what is remembered of them."""
+@demo_router.post("", status_code=201, responses=problems(409))
+@Operation("POST", "/v1/demo", "load_demo_workspace", Role.ADMIN, reach="server")
+async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = None) -> Demo:
+    """Load the workspace `demo` with made-up people."""
     held = await load_demo(memory, (body or WantedDemo()).language)
-    return as_json({"workspace": WORKSPACE, **held})
+    return Demo(workspace=WORKSPACE, **held)
 
 
-@demo_router.delete("", response_model=operation_answers.RemovedDemo)
-async def remove_demo_workspace(memory: WholeWorkspace) -> Json:
+@demo_router.delete(
+    "",
+)
+@Operation("DELETE", "/v1/demo", "remove_demo_workspace", Role.ADMIN, reach="server")
+async def remove_demo_workspace(memory: WholeWorkspace) -> RemovedDemo:
     """Forget everything in the workspace `demo` for good."""
     gone = await remove_demo(memory)
-    return as_json({"workspace": WORKSPACE, **gone})
+    return RemovedDemo(workspace=WORKSPACE, **gone)

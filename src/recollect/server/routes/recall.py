@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.domain.views import Json, as_json
-from recollect.server import answers, operation_answers
+from recollect.domain.context import MemoryContext
+from recollect.domain.hit import Recalled
+from recollect.domain.injection import Replay
+from recollect.domain.profile import Profile
+from recollect.domain.record import Record
 from recollect.server.bodies import Prompt, Question, Showing
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -14,42 +17,38 @@ from recollect.server.problems import problems
 router = APIRouter(prefix="/v1", tags=["recall"], route_class=IdempotentRoute)
 
 
-@router.post("/recall", response_model=answers.Recalled, responses=problems(413))
-async def recall(memory: CallersMemory, body: Question) -> Json:
-    """Recall what is remembered about a question, best first, each hit with its explanation."""
-    return as_json(
-        await memory.recall(
-            body.query,
-            limit=body.limit,
-            min_score=body.min_score,
-            namespace=body.namespace,
-            asked_at=body.asked_at,
-            **body.filters(),
-        )
+@router.post("/recall", responses=problems(413))
+async def recall(memory: CallersMemory, body: Question) -> Recalled:
+    """Recall what is remembered about a question, best first, with explanations."""
+    return await memory.recall(
+        body.query,
+        limit=body.limit,
+        min_score=body.min_score,
+        namespace=body.namespace,
+        asked_at=body.asked_at,
+        **body.filters(),
     )
 
 
-@router.post("/context", response_model=answers.MemoryContext, responses=problems(413))
-async def make_context(memory: CallersMemory, body: Prompt) -> Json:
-    """Make the text that a prompt gets for a message: the profile, and what is remembered."""
-    return as_json(await memory.context(body.message, **body.wanted()))
+@router.post("/context", responses=problems(413))
+async def make_context(memory: CallersMemory, body: Prompt) -> MemoryContext:
+    """Return the text for a prompt: the profile and what is remembered about a message."""
+    return await memory.context(body.message, **body.wanted())
 
 
-@router.get("/profile", response_model=answers.Profile)
-async def get_profile(memory: CallersMemory) -> Json:
-    """Read the profile of the user: what stands in every prompt, each line of one record."""
-    return as_json(await memory.profile())
+@router.get("/profile")
+async def get_profile(memory: CallersMemory) -> Profile:
+    """Return the profile of the user: the lines in every prompt, one per record."""
+    return await memory.profile()
 
 
-@router.put("/profile/{record_id}", response_model=answers.Record, responses=problems(404))
-async def show_in_profile(memory: CallersMemory, record_id: str, body: Showing) -> Json:
+@router.put("/profile/{record_id}", responses=problems(404))
+async def show_in_profile(memory: CallersMemory, record_id: str, body: Showing) -> Record:
     """Show a record in the profile, whatever its facet and origin, or hide it from there."""
-    return as_json(await memory.show_in_profile(record_id, shown=body.shown))
+    return await memory.show_in_profile(record_id, shown=body.shown)
 
 
-@router.get(
-    "/recalls/{recall_id}/replay", response_model=operation_answers.Replay, responses=problems(404)
-)
-async def replay_recall(memory: CallersMemory, recall_id: str) -> Json:
-    """Compare what a prompt was given with what the same question gives now."""
-    return as_json(await memory.audit.replay(recall_id))
+@router.get("/recalls/{recall_id}/replay", responses=problems(404))
+async def replay_recall(memory: CallersMemory, recall_id: str) -> Replay:
+    """Compare what a past prompt was given with what the same query returns now."""
+    return await memory.audit.replay(recall_id)

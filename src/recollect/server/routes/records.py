@@ -8,8 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.domain.page import Page
+from recollect.domain.record import Record, Version
+from recollect.domain.turn import Turn
+from recollect.domain.upkeep import BulkChange
+from recollect.domain.views import Items
 from recollect.server.bodies import (
     BulkDelete,
     BulkEdit,
@@ -40,13 +43,12 @@ from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/records", tags=["records"], route_class=IdempotentRoute)
 
-AsOf = Annotated[datetime | None, Query(description="as it was known at this moment")]
+AsOf = Annotated[datetime | None, Query(description="as it was known at this time")]
 
 
 @router.post(
     "",
     status_code=201,
-    response_model=answers.Record,
     response_description="The record as it was stored",
     responses=problems(409, 413),
 )
@@ -55,8 +57,8 @@ async def save_record(
     body: NewRecord,
     response: Response,
     idempotency_key: IdempotencyKey = None,
-) -> Json:
-    """Save one record; when this answers, it is durable and can be recalled."""
+) -> Record:
+    """Save one record; once this returns, it is durable and can be recalled."""
     record = await memory.remember(
         body.content,
         namespace=body.namespace,
@@ -65,21 +67,16 @@ async def save_record(
         **body.given(),
     )
     response.headers["Location"] = f"/v1/records/{record.id}"
-    return as_json(tagged(response, record))
+    return tagged(response, record)
 
 
-@router.post(
-    "/batch",
-    status_code=201,
-    response_model=answers.Records,
-    responses=problems(409, 413),
-)
+@router.post("/batch", status_code=201, responses=problems(409, 413))
 async def save_records(
     memory: CallersMemory, body: NewRecords, idempotency_key: IdempotencyKey = None
-) -> Json:
+) -> Items[Record]:
     """Save several records in one transaction: all of them, or none."""
-    return as_json(
-        await memory.remember_many(
+    return Items(
+        items=await memory.remember_many(
             body.drafts(),
             namespace=body.namespace,
             idempotency_key=idempotency_key,
@@ -88,45 +85,41 @@ async def save_records(
     )
 
 
-@router.post("/bulk-edit", response_model=answers.BulkChange, responses=problems(413))
-async def edit_records(memory: CallersMemory, body: BulkEdit) -> Json:
-    """Give many records the same fields, and add or take away tags.
+@router.post("/bulk-edit", responses=problems(413))
+async def edit_records(memory: CallersMemory, body: BulkEdit) -> BulkChange:
+    """Set the same fields on many records, and add or remove tags.
 
-    Each record is changed for itself: one that cannot be is told under `failed`.
+    Each record is changed on its own; failures are listed under `failed`.
     """
-    return as_json(
-        await memory.update_many(
-            body.ids,
-            add_tags=body.add_tags,
-            remove_tags=body.remove_tags,
-            reason=body.reason,
-            **body.given(),
-        )
+    return await memory.update_many(
+        body.ids,
+        add_tags=body.add_tags,
+        remove_tags=body.remove_tags,
+        reason=body.reason,
+        **body.given(),
     )
 
 
-@router.post("/bulk-delete", response_model=answers.BulkChange, responses=problems(413))
-async def delete_records(memory: CallersMemory, body: BulkDelete) -> Json:
-    """Hide many records everywhere; undo brings each back."""
-    return as_json(await memory.delete_many(body.ids, reason=body.reason))
+@router.post("/bulk-delete", responses=problems(413))
+async def delete_records(memory: CallersMemory, body: BulkDelete) -> BulkChange:
+    """Hide many records everywhere; undo restores each of them."""
+    return await memory.delete_many(body.ids, reason=body.reason)
 
 
-@router.get("", response_model=answers.RecordPage)
-async def list_records(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Json:
-    """List records that pass the filters, those that happened last first, a page at a time."""
-    return as_json(
-        await memory.list(
-            limit=wanted.limit,
-            cursor=wanted.cursor,
-            namespace=wanted.namespace,
-            **wanted.filters(),
-        )
+@router.get("")
+async def list_records(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Page[Record]:
+    """List the records that match the filters, latest first."""
+    return await memory.list(
+        limit=wanted.limit,
+        cursor=wanted.cursor,
+        namespace=wanted.namespace,
+        **wanted.filters(),
     )
 
 
 @router.get(
     "/{record_id}",
-    response_model=answers.Record,
+    response_model=Record,
     responses={304: {"description": "It is still at that version"}, **problems(404)},
 )
 async def get_record(
@@ -136,22 +129,22 @@ async def get_record(
     as_of: AsOf = None,
     if_none_match: IfNoneMatch = None,
 ) -> Any:
-    """Read one record, as it is now or as it was known at a past moment."""
+    """Return one record, as it is now or as it was known at a past time."""
     record = await memory.get(record_id, as_of=as_of)
     if if_none_match == etag(record):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"ETag": etag(record)})
-    return as_json(tagged(response, record))
+    return tagged(response, record)
 
 
-@router.patch("/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412, 413))
+@router.patch("/{record_id}", responses=problems(404, 409, 412, 413))
 async def change_record(
     memory: CallersMemory,
     record_id: str,
     body: ChangedRecord,
     response: Response,
     if_match: IfMatch = None,
-) -> Json:
-    """Change a record; the version before stays in its history."""
+) -> Record:
+    """Change a record; the previous version stays in its history."""
     changed = await memory.update(
         record_id,
         body.content,
@@ -159,10 +152,10 @@ async def change_record(
         reason=body.reason,
         **body.given(),
     )
-    return as_json(tagged(response, changed))
+    return tagged(response, changed)
 
 
-@router.delete("/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412))
+@router.delete("/{record_id}", responses=problems(404, 409, 412))
 async def delete_record(
     memory: CallersMemory,
     record_id: str,
@@ -170,15 +163,15 @@ async def delete_record(
     reason: Reason = "",
     expected_version: ExpectedVersion = None,
     if_match: IfMatch = None,
-) -> Json:
-    """Hide a record everywhere; undo brings it back."""
+) -> Record:
+    """Hide a record everywhere; undo restores it."""
     deleted = await memory.delete(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
-    return as_json(tagged(response, deleted))
+    return tagged(response, deleted)
 
 
-@router.post("/{record_id}/undo", response_model=answers.Record, responses=problems(404, 409, 412))
+@router.post("/{record_id}/undo", responses=problems(404, 409, 412))
 async def undo_record(
     memory: CallersMemory,
     record_id: str,
@@ -186,12 +179,12 @@ async def undo_record(
     reason: Reason = "",
     expected_version: ExpectedVersion = None,
     if_match: IfMatch = None,
-) -> Json:
-    """Take back the last change of a record, a deletion too; again, the one before it."""
+) -> Record:
+    """Revert the last change of a record, including a deletion; repeat to go further back."""
     back = await memory.undo(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
-    return as_json(tagged(response, back))
+    return tagged(response, back)
 
 
 @router.post("/{record_id}/purge", status_code=204, responses=problems(404, 409))
@@ -200,25 +193,25 @@ async def purge_record(memory: CallersMemory, record_id: str) -> None:
     await memory.purge(record_id)
 
 
-@router.get("/{record_id}/history", response_model=answers.History, responses=problems(404))
+@router.get("/{record_id}/history", responses=problems(404))
 async def record_history(
     memory: CallersMemory, record_id: str, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List the versions of a record, oldest first, with who made them, when and why."""
+) -> Page[Version]:
+    """List every version of a record, oldest first, with its author, time and reason."""
     versions = await memory.history(record_id)
-    return as_json(page_of(versions, limit, cursor, lambda it: str(it.number)))
+    return page_of(versions, limit, cursor, lambda it: str(it.number))
 
 
-@router.post("/{record_id}/used", response_model=answers.Record, responses=problems(404))
-async def record_used(memory: CallersMemory, record_id: str, body: Use | None = None) -> Json:
-    """Report that a record was used, and whether it helped; later recalls weigh it."""
-    return as_json(await memory.used(record_id, success=body is None or body.success))
+@router.post("/{record_id}/used", responses=problems(404))
+async def record_used(memory: CallersMemory, record_id: str, body: Use | None = None) -> Record:
+    """Report that a record was used and whether it helped; later recalls consider it."""
+    return await memory.used(record_id, success=body is None or body.success)
 
 
-@router.post("/{record_id}/rejected", response_model=answers.Record, responses=problems(404))
-async def record_rejected(memory: CallersMemory, record_id: str) -> Json:
-    """Report that a recalled record was no help; later recalls weigh it."""
-    return as_json(await memory.rejected(record_id))
+@router.post("/{record_id}/rejected", responses=problems(404))
+async def record_rejected(memory: CallersMemory, record_id: str) -> Record:
+    """Report that a recalled record did not help; later recalls consider it."""
+    return await memory.rejected(record_id)
 
 
 # --- Turns: the messages of conversations, kept as they were said ---------------------------------
@@ -226,15 +219,13 @@ async def record_rejected(memory: CallersMemory, record_id: str) -> Json:
 turns_router = APIRouter(prefix="/v1", tags=["turns"], route_class=IdempotentRoute)
 
 
-@turns_router.post(
-    "/observe", status_code=201, response_model=answers.Turns, responses=problems(409, 413)
-)
+@turns_router.post("/observe", status_code=201, responses=problems(409, 413))
 async def observe(
     memory: CallersMemory, body: Conversation, idempotency_key: IdempotencyKey = None
-) -> Json:
-    """Keep messages of a conversation in order, durably."""
-    return as_json(
-        await memory.observe(
+) -> Items[Turn]:
+    """Store the messages of a conversation in order."""
+    return Items(
+        items=await memory.observe(
             said(body.messages),
             session=body.session,
             task=body.task,
@@ -243,20 +234,18 @@ async def observe(
     )
 
 
-@turns_router.get("/turns", response_model=answers.TurnPage)
-async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Json:
-    """List the turns of a session in their order, or without a session the latest ones first."""
-    return as_json(
-        await memory.turns(
-            limit=wanted.limit,
-            cursor=wanted.cursor,
-            namespace=wanted.namespace,
-            **wanted.filters(),
-        )
+@turns_router.get("/turns")
+async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Page[Turn]:
+    """List the turns of a session in order, or of all sessions latest first."""
+    return await memory.turns(
+        limit=wanted.limit,
+        cursor=wanted.cursor,
+        namespace=wanted.namespace,
+        **wanted.filters(),
     )
 
 
-@turns_router.get("/turns/{turn_id}", response_model=answers.Turn, responses=problems(404))
-async def get_turn(memory: CallersMemory, turn_id: str) -> Json:
-    """Read one turn of a conversation."""
-    return as_json(await memory.turn(turn_id))
+@turns_router.get("/turns/{turn_id}", responses=problems(404))
+async def get_turn(memory: CallersMemory, turn_id: str) -> Turn:
+    """Return one turn of a conversation."""
+    return await memory.turn(turn_id)

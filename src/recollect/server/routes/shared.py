@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from recollect.domain.sharing import ProposalStatus
-from recollect.domain.views import Json, as_json
-from recollect.server import answers
+from recollect.domain.page import Page
+from recollect.domain.record import Record
+from recollect.domain.sharing import Proposal, ProposalStatus
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -30,7 +30,7 @@ OfType = Annotated[str | None, Query(description="only this type")]
 
 
 class NewProposal(Body):
-    """What should be shared, or how a shared record should change."""
+    """A record to share, or a change of a shared record."""
 
     model_config = described({"type": "convention", "content": "Commits are squashed"})
 
@@ -48,7 +48,7 @@ class NewProposal(Body):
 
 
 class Approval(Body):
-    """Shared as proposed, or in these words."""
+    """An approval, optionally reworded."""
 
     model_config = described({"reason": "agreed in the review"})
 
@@ -58,7 +58,7 @@ class Approval(Body):
 
 
 class Refusal(Body):
-    """Why it is not shared."""
+    """The reason of a rejection."""
 
     model_config = described({"reason": "only true for one project"})
 
@@ -66,7 +66,7 @@ class Refusal(Body):
 
 
 class Withdrawal(Body):
-    """Why it is taken back."""
+    """The reason of a withdrawal."""
 
     model_config = described({"reason": "no longer needed"})
 
@@ -74,7 +74,7 @@ class Withdrawal(Body):
 
 
 class ChangedShared(Body):
-    """Fields to change; what is left out stays as it is."""
+    """Fields to change; omitted fields stay unchanged."""
 
     model_config = described({"content": "Commits are squashed and signed", "expected_version": 1})
 
@@ -83,113 +83,93 @@ class ChangedShared(Body):
     tags: list[str] | None = None
     confidence: float | None = None
     expected_version: int | None = Field(
-        default=None, description="refuse when the record has moved on"
+        default=None, description="reject if the record changed concurrently"
     )
-    reason: str = Field(default="", description="why, for the history")
+    reason: str = Field(default="", description="reason, kept in the history")
 
 
-@router.post(
-    "/proposals", status_code=201, response_model=answers.Proposal, responses=problems(404, 413)
-)
-async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Json:
-    """Ask for something to be shared with all agents of the workspace."""
+@router.post("/proposals", status_code=201, responses=problems(404, 413))
+async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Proposal:
+    """Propose to share something with all agents of the workspace."""
     proposal = await memory.shared.propose(**body.model_dump())
     response.headers["Location"] = f"/v1/proposals/{proposal.id}"
-    return as_json(proposal)
+    return proposal
 
 
-@router.get("/proposals", response_model=answers.ProposalPage)
+@router.get("/proposals")
 async def list_proposals(
     memory: CallersMemory,
     status: Annotated[ProposalStatus | Literal["any"], Query()] = "pending",
     type: OfType = None,
     limit: Limit = 50,
     cursor: PageMark = None,
-) -> Json:
-    """List proposals, newest first: all for the coordinator, the own ones for an agent."""
+) -> Page[Proposal]:
+    """List proposals, newest first: the coordinator sees all, an agent its own."""
     wanted = None if status == "any" else status
-    return as_json(await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor))
+    return await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
 
 
-@router.get("/proposals/{proposal_id}", response_model=answers.Proposal, responses=problems(404))
-async def get_proposal(memory: CallersMemory, proposal_id: str) -> Json:
-    """Read one proposal, and what became of it."""
-    return as_json(await memory.shared.proposal(proposal_id))
+@router.get("/proposals/{proposal_id}", responses=problems(404))
+async def get_proposal(memory: CallersMemory, proposal_id: str) -> Proposal:
+    """Return one proposal and its outcome."""
+    return await memory.shared.proposal(proposal_id)
 
 
-@router.post(
-    "/proposals/{proposal_id}/approve",
-    response_model=answers.Proposal,
-    responses=problems(404, 409),
-)
+@router.post("/proposals/{proposal_id}/approve", responses=problems(404, 409))
 async def approve_proposal(
     memory: CallersMemory, proposal_id: str, body: Approval | None = None
-) -> Json:
-    """Share what was proposed; for the coordinator."""
+) -> Proposal:
+    """Approve a proposal; for the coordinator."""
     given = body or Approval()
-    return as_json(
-        await memory.shared.approve(
-            proposal_id, given.content, title=given.title, reason=given.reason
-        )
+    return await memory.shared.approve(
+        proposal_id, given.content, title=given.title, reason=given.reason
     )
 
 
-@router.post(
-    "/proposals/{proposal_id}/reject",
-    response_model=answers.Proposal,
-    responses=problems(404, 409),
-)
-async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Json:
-    """Refuse what was proposed; for the coordinator."""
-    return as_json(await memory.shared.reject(proposal_id, body.reason))
+@router.post("/proposals/{proposal_id}/reject", responses=problems(404, 409))
+async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Proposal:
+    """Reject a proposal; for the coordinator."""
+    return await memory.shared.reject(proposal_id, body.reason)
 
 
-@router.post(
-    "/proposals/{proposal_id}/withdraw",
-    response_model=answers.Proposal,
-    responses=problems(404, 409),
-)
+@router.post("/proposals/{proposal_id}/withdraw", responses=problems(404, 409))
 async def withdraw_proposal(
     memory: CallersMemory, proposal_id: str, body: Withdrawal | None = None
-) -> Json:
-    """Take back an own proposal."""
-    return as_json(await memory.shared.withdraw(proposal_id, (body or Withdrawal()).reason))
+) -> Proposal:
+    """Withdraw one's own proposal."""
+    return await memory.shared.withdraw(proposal_id, (body or Withdrawal()).reason)
 
 
-@router.get("/shared", response_model=answers.RecordPage)
+@router.get("/shared")
 async def list_shared(
     memory: CallersMemory, type: OfType = None, limit: Limit = 50, cursor: PageMark = None
-) -> Json:
-    """List what is shared, newest first, a page at a time."""
-    return as_json(await memory.shared.list(type=type, limit=limit, cursor=cursor))
+) -> Page[Record]:
+    """List shared records, newest first."""
+    return await memory.shared.list(type=type, limit=limit, cursor=cursor)
 
 
-@router.get("/shared/{record_id}", response_model=answers.Record, responses=problems(404))
-async def get_shared(memory: CallersMemory, record_id: str, response: Response) -> Json:
-    """Read one shared record."""
-    return as_json(tagged(response, await memory.shared.get(record_id)))
+@router.get("/shared/{record_id}", responses=problems(404))
+async def get_shared(memory: CallersMemory, record_id: str, response: Response) -> Record:
+    """Return one shared record."""
+    return tagged(response, await memory.shared.get(record_id))
 
 
-@router.patch(
-    "/shared/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412, 413)
-)
+@router.patch("/shared/{record_id}", responses=problems(404, 409, 412, 413))
 async def change_shared(
     memory: CallersMemory,
     record_id: str,
     body: ChangedShared,
     response: Response,
     if_match: IfMatch = None,
-) -> Json:
+) -> Record:
     """Change a shared record at once; for its creator and the coordinator."""
     seen = seen_version(if_match, body.expected_version)
     fields = body.model_dump(exclude={"expected_version"})
     changed = await memory.shared.update(record_id, expected_version=seen, **fields)
-    return as_json(tagged(response, changed))
+    return tagged(response, changed)
 
 
-@router.delete(
-    "/shared/{record_id}", response_model=answers.Record, responses=problems(404, 409, 412)
-)
+@router.delete("/shared/{record_id}", responses=problems(404, 409, 412))
 async def delete_shared(
     memory: CallersMemory,
     record_id: str,
@@ -197,9 +177,9 @@ async def delete_shared(
     reason: Reason = "",
     expected_version: ExpectedVersion = None,
     if_match: IfMatch = None,
-) -> Json:
+) -> Record:
     """Hide a shared record from everybody; for its creator and the coordinator."""
     deleted = await memory.shared.delete(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
-    return as_json(tagged(response, deleted))
+    return tagged(response, deleted)

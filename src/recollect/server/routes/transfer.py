@@ -20,8 +20,7 @@ from fastapi.responses import StreamingResponse
 from recollect.domain.archive import contents_beside
 from recollect.domain.files import make_folder
 from recollect.domain.job import is_gone, new_holder
-from recollect.domain.views import Json, as_json
-from recollect.server import operation_answers
+from recollect.domain.transfer import Imported, ImportedChats
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
@@ -149,9 +148,9 @@ _TAR: Final = "application/x-tar"
 _BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
 
 AllScopes = Annotated[
-    bool, Query(description="everybody's and what is shared, not only this caller's")
+    bool, Query(description="all scopes and what is shared, not only this caller's")
 ]
-SkipBad = Annotated[bool, Query(description="leave bad lines out and list them")]
+SkipBad = Annotated[bool, Query(description="skip bad lines and list them")]
 
 
 @router.get(
@@ -162,7 +161,7 @@ SkipBad = Annotated[bool, Query(description="leave bad lines out and list them")
 async def export_memory(
     memory: CallersMemory, asking: Asking, all_scopes: AllScopes = False
 ) -> StreamingResponse:
-    """Stream what this caller may import again, as JSON lines.
+    """Stream an export of what this caller may import again, as JSON lines.
 
     The first line says how many follow: an export that was cut off is not taken for a whole one.
     """
@@ -174,7 +173,6 @@ async def export_memory(
 
 @router.put(
     "/import",
-    response_model=operation_answers.Imported,
     responses=problems(409),
     openapi_extra={
         "requestBody": {
@@ -189,21 +187,20 @@ async def import_memory(
     request: Request,
     all_scopes: AllScopes = False,
     skip_bad: SkipBad = False,
-) -> Json:
-    """Add what an export holds and is missing here; nothing stored is changed.
+) -> Imported:
+    """Import what an export holds and this database lacks; nothing stored is changed.
 
-    The body is an export, plain or compressed, of any size. After a break the same request goes on.
+    The body is an export, plain or compressed, of any size. An interrupted request can be repeated.
     """
     if all_scopes:
         asking.require_server("Importing for everybody")
     with _limits(request).importing(asking.key_id or asking.name):
         source = read(request.stream())
-        return as_json(await memory.import_from(source, all_scopes=all_scopes, skip_bad=skip_bad))
+        return await memory.import_from(source, all_scopes=all_scopes, skip_bad=skip_bad)
 
 
 @router.put(
     "/import/chat",
-    response_model=operation_answers.ImportedChats,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -224,14 +221,14 @@ async def import_chat(
         str | None, Query(description="the conversation of messages that name none")
     ] = None,
     skip_bad: SkipBad = False,
-) -> Json:
-    """Take over a chat history; what was taken over before is not added again.
+) -> ImportedChats:
+    """Import a chat history; messages that were imported before are not added again.
 
     The body is JSON lines of messages, or what ChatGPT or Claude exports, plain or compressed.
     """
     with _limits(request).importing(asking.key_id or asking.name):
         source = read(request.stream())
-        return as_json(await memory.import_chat(source, session=session, skip_bad=skip_bad))
+        return await memory.import_chat(source, session=session, skip_bad=skip_bad)
 
 
 def _limits(request: Request) -> Limits:

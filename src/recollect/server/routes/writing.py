@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import Field
 
-from recollect.domain.views import Json, as_json
-from recollect.domain.write import WritePolicy
-from recollect.server import answers
+from recollect.domain.record import Record
+from recollect.domain.views import Items
+from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.server.bodies import Body, NewRecord, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["writing"], route_class=IdempotentRoute)
 
 
 class NewClaim(NewRecord):
-    """A claim to remember, with what is known about it."""
+    """A claim to remember, with its fields."""
 
     model_config = described({"content": "Ann works in Porto"})
 
@@ -28,7 +28,7 @@ class NewClaim(NewRecord):
 
 
 class NamesGiven(Body):
-    """The names of the user, instead of those set before."""
+    """The names of the user; they replace those set before."""
 
     model_config = described({"names": ["Ann", "安妮"]})
 
@@ -36,7 +36,7 @@ class NamesGiven(Body):
 
 
 class Reading(Body):
-    """Which conversations to read."""
+    """The conversations to extract from."""
 
     model_config = described({"session": "monday"})
 
@@ -44,7 +44,7 @@ class Reading(Body):
 
 
 class RoutedMessage(Body):
-    """A message to judge."""
+    """A message to route."""
 
     model_config = described({"message": "From now on, answer in Chinese"})
 
@@ -53,47 +53,47 @@ class RoutedMessage(Body):
     context: str = Field(default="", description="what the assistant said before it")
 
 
-@router.post("/write", response_model=answers.Written, responses=problems(409, 413))
+@router.post("/write", responses=problems(409, 413))
 async def write_claim(
     memory: CallersMemory, body: NewClaim, idempotency_key: IdempotencyKey = None
-) -> Json:
-    """Remember a claim unless it is known: new, said again, changed or contradicted."""
-    return as_json(
-        await memory.write(
-            body.content,
-            namespace=body.namespace,
-            explicit=body.explicit,
-            idempotency_key=idempotency_key,
-            **body.given(),
-        )
+) -> Written:
+    """Remember a claim after comparing it with what is stored."""
+    return await memory.write(
+        body.content,
+        namespace=body.namespace,
+        explicit=body.explicit,
+        idempotency_key=idempotency_key,
+        **body.given(),
     )
 
 
-@router.post("/extract", response_model=answers.WrittenItems)
-async def extract_conversations(memory: CallersMemory, body: Reading | None = None) -> Json:
-    """Read conversations now for what is worth remembering; no turn is read twice."""
-    return as_json(await memory.extract(None if body is None else body.session))
+@router.post("/extract")
+async def extract_conversations(
+    memory: CallersMemory, body: Reading | None = None
+) -> Items[Written]:
+    """Extract what is worth remembering from conversations; no turn is read twice."""
+    return Items(items=await memory.extract(None if body is None else body.session))
 
 
-@router.get("/writes/{write_id}", response_model=answers.Trace, responses=problems(404))
-async def get_trace(memory: CallersMemory, write_id: str) -> Json:
-    """Tell what each step of a write decided, and why."""
-    return as_json(await memory.trace(write_id))
+@router.get("/writes/{write_id}", responses=problems(404))
+async def get_trace(memory: CallersMemory, write_id: str) -> Trace:
+    """Return what each step of a write decided, and why."""
+    return await memory.trace(write_id)
 
 
-@router.post("/route", response_model=answers.Route, responses=problems(413))
-async def route_message(memory: CallersMemory, body: RoutedMessage) -> Json:
-    """Judge whether a message should be answered with memory, and whether it should become some."""
-    return as_json(await memory.route(body.message, policy=body.policy, context=body.context))
+@router.post("/route", responses=problems(413))
+async def route_message(memory: CallersMemory, body: RoutedMessage) -> Route:
+    """Decide whether a message needs memory to be answered and whether to remember it."""
+    return await memory.route(body.message, policy=body.policy, context=body.context)
 
 
-@router.get("/user-names", response_model=answers.UserNames)
-async def get_user_names(memory: CallersMemory) -> Json:
-    """List the names that the user of this scope is known by."""
-    return {"items": sorted(await memory.user_names())}
+@router.get("/user-names")
+async def get_user_names(memory: CallersMemory) -> Items[str]:
+    """Return the names of the user of this scope."""
+    return Items(items=sorted(await memory.user_names()))
 
 
-@router.put("/user-names", response_model=answers.Record, responses=problems(413))
-async def set_user_names(memory: CallersMemory, body: NamesGiven) -> Json:
-    """Say which names the user goes by: what is told of these names is told of the user."""
-    return as_json(await memory.set_user_names(body.names))
+@router.put("/user-names", responses=problems(413))
+async def set_user_names(memory: CallersMemory, body: NamesGiven) -> Record:
+    """Set the names of the user; statements about these names are statements about the user."""
+    return await memory.set_user_names(body.names)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.backends.local.byte_vectors import ByteVectors, SplitVector, plain_product
-from recollect.models import onnx_file
-from recollect.models.onnx_file import quick_product
+from recollect.models import byte_products
+from recollect.models.byte_products import quick_product
 from recollect.ports.units import Vectors
 
 _seeds = st.integers(0, 2**32 - 1)
@@ -82,7 +82,7 @@ def test_the_largest_numbers_there_are_do_not_overflow():
 
 
 def test_without_onnxruntime_numpy_does_it_all(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(onnx_file, "_session", lambda: None)
+    monkeypatch.setattr(byte_products, "_session", lambda: None)
     packed = ByteVectors.of(_vectors(5, 5_000))
     question = SplitVector.of(_vectors(6, 1)[0])
 

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from recollect.context.archives.triggers import Policy, TriggerOptions, choose, refers_back
+from recollect.context.archives.triggers import choose, refers_back
 from recollect.domain.archive import Archive
 from recollect.domain.scope import Scope
+from recollect.domain.sections import ArchiveSettings
 
 _RIGHTS = Archive(
     id="arc_rights",
@@ -39,8 +41,8 @@ _REFUNDS = replace(
 _NEWEST_FIRST = [_REFUNDS, _RIGHTS]
 
 
-def _chosen(message: str, policy: Policy) -> list[str]:
-    return choose(message, _NEWEST_FIRST, TriggerOptions(policy=policy))
+def _chosen(message: str, policy: Any) -> list[str]:
+    return choose(message, _NEWEST_FIRST, ArchiveSettings(policy=policy))
 
 
 @pytest.mark.parametrize(
@@ -92,10 +94,11 @@ def test_mixed_needs_less_likeness_when_the_message_refers_back():
 
 
 def test_the_model_decides_by_default():
-    assert choose("你之前说的权限管理", _NEWEST_FIRST) == []
+    assert choose("你之前说的权限管理", _NEWEST_FIRST, ArchiveSettings()) == []
 
 
 def test_no_more_than_wanted_are_loaded():
-    options = TriggerOptions(policy="keyword", most=2)
-    assert choose("之前的权限管理", _NEWEST_FIRST, options) == ["arc_rights", "arc_refunds"]
-    assert choose("之前的权限管理", [], options) == []
+    settings = ArchiveSettings(policy="keyword")
+    assert choose("之前的权限管理", _NEWEST_FIRST, settings) == ["arc_rights"]
+    assert choose("之前的权限管理", _NEWEST_FIRST, settings, 2) == ["arc_rights", "arc_refunds"]
+    assert choose("之前的权限管理", [], settings, 2) == []

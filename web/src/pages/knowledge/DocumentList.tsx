@@ -6,12 +6,23 @@ import {
   Globe,
   Presentation,
   RotateCw,
+  SearchX,
   Trash2,
   type LucideIcon,
 } from "lucide-react";
-import type { Document } from "../../api/knowledge";
+import type { ReactNode } from "react";
+import { useDocuments, type Document } from "../../api/knowledge";
+import type { Owner } from "../../api/place";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
+import { EmptyState, Loaded } from "../../parts/feedback";
+
+/** What can be done with a document; who may not write has only the first. */
+export interface DocumentActions {
+  onOpen: (document: Document) => void;
+  onRetry?: (document: Document) => void;
+  onDelete?: (document: Document) => void;
+}
 
 const ICONS: globalThis.Record<Document["type"], LucideIcon> = {
   markdown: FileText,
@@ -60,63 +71,96 @@ export function DocumentStatus({ document }: { document: Document }) {
 }
 
 /** The documents of a collection, the last changed first. */
-export function DocumentList({
-  documents,
+export function Documents({
+  owner,
+  collection,
+  status,
+  ...actions
+}: {
+  owner: Owner;
+  collection: string | undefined;
+  status: string | undefined;
+} & DocumentActions) {
+  const { t } = useTranslation();
+  const list = useDocuments(owner, collection, status);
+  return (
+    <Loaded query={list}>
+      {({ pages }) => {
+        const documents = pages.flatMap((page) => page.items);
+        if (documents.length === 0) {
+          return <EmptyState icon={SearchX} title={t("knowledge.noneMatch")} />;
+        }
+        return (
+          <>
+            <ul
+              className="panel divide-line divide-y overflow-hidden"
+              aria-label={t("knowledge.documents")}
+            >
+              {documents.map((document) => (
+                <DocumentRow key={document.id} document={document} {...actions} />
+              ))}
+            </ul>
+            {list.hasNextPage && (
+              <Button
+                variant="secondary"
+                isPending={list.isFetchingNextPage}
+                onPress={() => void list.fetchNextPage()}
+              >
+                {t("knowledge.more")}
+              </Button>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function DocumentRow({
+  document,
   onOpen,
   onRetry,
   onDelete,
-}: {
-  documents: Document[];
-  onOpen: (document: Document) => void;
-  onRetry?: (document: Document) => void;
-  onDelete?: (document: Document) => void;
-}) {
+}: { document: Document } & DocumentActions) {
   const { t } = useTranslation();
   const format = useFormat();
   return (
-    <ul className="panel divide-line divide-y overflow-hidden" aria-label={t("knowledge.documents")}>
-      {documents.map((document) => (
-        <li
-          key={document.id}
-          className="hover:bg-surface-secondary relative flex items-center gap-3.5 px-4 py-3.5 transition-colors"
-        >
-          <DocumentIcon type={document.type} />
-          <div className="min-w-0 flex-1">
-            <div className="flex items-center gap-2.5">
-              <button
-                type="button"
-                className="focusable said min-w-0 cursor-pointer truncate rounded-sm text-start font-medium after:absolute after:inset-0"
-                onClick={() => onOpen(document)}
-              >
-                {document.title}
-              </button>
-              <DocumentStatus document={document} />
-            </div>
-            <p className="caption said mt-0.5 line-clamp-2 leading-5">
-              {document.source !== document.title && <>{document.source} · </>}
-              {document.chunks > 0 && <>{t("knowledge.chunkCount", { count: document.chunks })} · </>}
-              {format.bytes(document.bytes)} · {format.age(document.updated_at)}
-              {document.tags.length > 0 && <> · {document.tags.join(", ")}</>}
-            </p>
-            {document.error !== "" && (
-              <p className="said text-danger mt-1 line-clamp-2 text-xs leading-5">{document.error}</p>
-            )}
-          </div>
-          <div className="relative z-10 flex shrink-0">
-            {onRetry !== undefined && document.error !== "" && (
-              <Act label={t("action.retry")} onPress={() => onRetry(document)}>
-                <RotateCw aria-hidden />
-              </Act>
-            )}
-            {onDelete !== undefined && (
-              <Act label={t("action.delete")} onPress={() => onDelete(document)}>
-                <Trash2 aria-hidden />
-              </Act>
-            )}
-          </div>
-        </li>
-      ))}
-    </ul>
+    <li className="hover:bg-surface-secondary relative flex items-center gap-3.5 px-4 py-3.5 transition-colors">
+      <DocumentIcon type={document.type} />
+      <div className="min-w-0 flex-1">
+        <div className="flex items-center gap-2.5">
+          <button
+            type="button"
+            className="focusable said min-w-0 cursor-pointer truncate rounded-sm text-start font-medium after:absolute after:inset-0"
+            onClick={() => onOpen(document)}
+          >
+            {document.title}
+          </button>
+          <DocumentStatus document={document} />
+        </div>
+        <p className="caption said mt-0.5 line-clamp-2 leading-5">
+          {document.source !== document.title && <>{document.source} · </>}
+          {document.chunks > 0 && <>{t("knowledge.chunkCount", { count: document.chunks })} · </>}
+          {format.bytes(document.bytes)} · {format.age(document.updated_at)}
+          {document.tags.length > 0 && <> · {document.tags.join(", ")}</>}
+        </p>
+        {document.error !== "" && (
+          <p className="said text-danger mt-1 line-clamp-2 text-xs leading-5">{document.error}</p>
+        )}
+      </div>
+      <div className="relative z-10 flex shrink-0">
+        {onRetry !== undefined && document.error !== "" && (
+          <Act label={t("action.retry")} onPress={() => onRetry(document)}>
+            <RotateCw aria-hidden />
+          </Act>
+        )}
+        {onDelete !== undefined && (
+          <Act label={t("action.delete")} onPress={() => onDelete(document)}>
+            <Trash2 aria-hidden />
+          </Act>
+        )}
+      </div>
+    </li>
   );
 }
 
@@ -127,7 +171,7 @@ function Act({
 }: {
   label: string;
   onPress: () => void;
-  children: React.ReactNode;
+  children: ReactNode;
 }) {
   return (
     <Tooltip>

@@ -2,7 +2,7 @@ import { Button } from "@heroui/react";
 import { CircleCheck, CircleX, FileUp, LoaderCircle, UploadCloud, X } from "lucide-react";
 import { useRef, useState } from "react";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
 import { Meter } from "../../parts/Meter";
 import type { Upload } from "./uploads";
 
@@ -65,7 +65,9 @@ export function DropZone({
             <UploadCloud className="size-5" strokeWidth={1.8} aria-hidden />
           </span>
           <div>
-            <p className="font-medium max-sm:hidden">{t(isOver ? "knowledge.dropNow" : "knowledge.drop")}</p>
+            <p className="font-medium max-sm:hidden">
+              {t(isOver ? "knowledge.dropNow" : "knowledge.drop")}
+            </p>
             <p className="font-medium sm:hidden">{t("knowledge.addFiles")}</p>
             <p className="caption mt-0.5 leading-5">{lead}</p>
           </div>
@@ -94,7 +96,9 @@ export function UploadList({
   const { t } = useTranslation();
   const format = useFormat();
   if (uploads.length === 0) return null;
-  const done = uploads.filter((it) => it.stage === "ready" || it.stage === "failed" || it.stage === "stopped");
+  const done = uploads.filter(
+    (it) => it.stage === "ready" || it.stage === "failed" || it.stage === "stopped",
+  );
   return (
     <section className="panel mt-3 overflow-hidden" aria-label={t("knowledge.uploads")}>
       <div className="border-line flex items-center justify-between gap-3 border-b px-4 py-2">
@@ -138,7 +142,9 @@ export function UploadList({
                   />
                 </div>
               )}
-              {it.error !== "" && <p className="said text-danger mt-1 text-xs leading-5">{it.error}</p>}
+              {it.error !== "" && (
+                <p className="said text-danger mt-1 text-xs leading-5">{it.error}</p>
+              )}
             </div>
             {(it.stage === "waiting" || it.stage === "sending") && (
               <Button

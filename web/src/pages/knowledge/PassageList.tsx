@@ -1,8 +1,11 @@
-import { ChevronRight } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { ChevronRight, SearchX } from "lucide-react";
 import { useMemo } from "react";
-import type { Passage } from "../../api/knowledge";
+import { passagesQuery, type Passage } from "../../api/knowledge";
+import type { Owner } from "../../api/place";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
+import { EmptyState, Loaded } from "../../parts/feedback";
 import { Highlighted } from "../../parts/Highlighted";
 import { Meter } from "../../parts/Meter";
 import { DocumentIcon } from "./DocumentList";
@@ -23,8 +26,53 @@ function useWordsOf(question: string): string[] {
   }, [locale, question]);
 }
 
-/** What a search found: each passage in its surroundings, with where it stands. */
-export function PassageList({
+/** What a question finds in the documents, as an agent would be given it. */
+export function Passages({
+  owner,
+  question,
+  collection,
+  onOpen,
+}: {
+  owner: Owner;
+  question: string;
+  collection: string | undefined;
+  onOpen: (document: string, passage: string) => void;
+}) {
+  const { t } = useTranslation();
+  const found = useQuery(passagesQuery(owner, question, collection));
+  return (
+    <Loaded query={found}>
+      {({ passages, queries, degraded }) =>
+        passages.length === 0 ? (
+          <EmptyState icon={SearchX} title={t("knowledge.nothing")}>
+            {t("knowledge.nothingLead")}
+          </EmptyState>
+        ) : (
+          <>
+            <p className="caption number mb-3 leading-5" aria-live="polite">
+              {t("knowledge.found", { count: passages.length })}
+              {queries.length > 1 && (
+                <> · {t("knowledge.alsoAsked", { queries: queries.slice(1).join(" · ") })}</>
+              )}
+              {degraded.length > 0 && <> · {degraded.join(" · ")}</>}
+            </p>
+            <PassageList
+              passages={passages}
+              question={question}
+              onOpen={({ citation, matched }) => {
+                const [start, end] = matched[0] ?? [citation.start, citation.end];
+                onOpen(citation.document, `${start}-${end}`);
+              }}
+            />
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** The passages, each in its surroundings, with where it stands. */
+function PassageList({
   passages,
   question,
   onOpen,
@@ -102,7 +150,8 @@ function Surroundings({ passage, words }: { passage: Passage; words: string[] })
   const begin = passage.citation.start;
   const parts: { text: string; isFound: boolean }[] = [];
   // The heading that a Markdown passage begins with stands in the trail above it.
-  let at = passage.type === "markdown" ? (/^#{1,6} [^\n]*\n+/.exec(passage.content)?.[0].length ?? 0) : 0;
+  let at =
+    passage.type === "markdown" ? (/^#{1,6} [^\n]*\n+/.exec(passage.content)?.[0].length ?? 0) : 0;
   for (const [start, end] of passage.matched) {
     const from = Math.max(at, start - begin);
     const to = Math.min(passage.content.length, end - begin);
@@ -113,7 +162,10 @@ function Surroundings({ passage, words }: { passage: Passage; words: string[] })
   }
   parts.push({ text: passage.content.slice(at), isFound: false });
   return (
-    <p className="said mt-3 max-h-56 overflow-hidden text-[15px] leading-relaxed whitespace-pre-line" dir="auto">
+    <p
+      className="said mt-3 max-h-56 overflow-hidden text-[15px] leading-relaxed whitespace-pre-line"
+      dir="auto"
+    >
       {parts.map((part, place) => (
         <span key={place} className={part.isFound ? "" : "text-muted"}>
           <Highlighted text={part.text} words={words} />

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
-import { upload, type Owner } from "../../api/knowledge";
+import { upload } from "../../api/knowledge";
+import type { Owner } from "../../api/place";
 import { keys } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { explain } from "../../parts/feedback";
@@ -62,7 +63,10 @@ export function useUploads() {
           document: document.id,
         });
       } catch (error) {
-        if (signal.aborted) return change(id, { stage: "stopped" });
+        if (signal.aborted) {
+          change(id, { stage: "stopped" });
+          return;
+        }
         const { what, hint } = explain(error, t);
         change(id, { stage: "failed", error: `${what} ${hint}`.trim() });
       }
@@ -71,16 +75,15 @@ export function useUploads() {
     [change, queries, t],
   );
 
-  const work = useCallback(() => {
+  /** Send one file after another until none waits. */
+  const work = useCallback(async () => {
     while (running.current.size < AT_ONCE) {
       const one = waiting.current.shift();
       if (one === undefined) return;
       const stop = new AbortController();
       running.current.set(one.id, stop);
-      void send(one, stop.signal).finally(() => {
-        running.current.delete(one.id);
-        work();
-      });
+      await send(one, stop.signal);
+      running.current.delete(one.id);
     }
   }, [send]);
 
@@ -100,7 +103,7 @@ export function useUploads() {
         })),
         ...old,
       ]);
-      work();
+      for (let worker = 0; worker < AT_ONCE; worker += 1) void work();
     },
     [work],
   );
@@ -118,7 +121,9 @@ export function useUploads() {
   const clear = useCallback(
     () =>
       setUploads((old) =>
-        old.filter((it) => it.stage === "waiting" || it.stage === "sending" || it.stage === "reading"),
+        old.filter(
+          (it) => it.stage === "waiting" || it.stage === "sending" || it.stage === "reading",
+        ),
       ),
     [],
   );

@@ -1,18 +1,13 @@
 import { Button } from "@heroui/react";
 import { Download, Tag, Trash2, X } from "lucide-react";
 import { useState } from "react";
-import { useRecordActions } from "../../api/actions";
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
-import { download } from "../../lib/download";
-import { Dialog } from "../../parts/Dialog";
+import { downloadRecords } from "../../lib/download";
+import { tagsIn } from "../../lib/lists";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { Field } from "../../parts/Field";
-
-const listed = (text: string) =>
-  text
-    .split(/[,，、]/)
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+import { useRecordActions } from "./actions";
 
 /** What can be done with all selected records. */
 export function BulkBar({
@@ -35,7 +30,7 @@ export function BulkBar({
   const [taken, setTaken] = useState("");
   const apply = () => {
     setTagging(false);
-    void tag(records, listed(added), listed(taken));
+    void tag(records, tagsIn(added), tagsIn(taken));
     onClear();
   };
   return (
@@ -58,9 +53,7 @@ export function BulkBar({
       <Button
         size="sm"
         variant="tertiary"
-        onPress={() =>
-          download("recollect-selection.jsonl", records.map((one) => JSON.stringify(one)).join("\n"))
-        }
+        onPress={() => downloadRecords("recollect-selection.jsonl", records)}
       >
         <Download aria-hidden />
         {t("bulk.export")}
@@ -77,14 +70,12 @@ export function BulkBar({
         onClose={() => setTagging(false)}
         title={t("bulk.tagTitle", { count: records.length })}
         footer={
-          <>
-            <Button variant="tertiary" onPress={() => setTagging(false)}>
-              {t("action.cancel")}
-            </Button>
-            <Button isDisabled={added.trim() === "" && taken.trim() === ""} onPress={apply}>
-              {t("action.save")}
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={() => setTagging(false)}
+            onConfirm={apply}
+            label={t("action.save")}
+            isDisabled={added.trim() === "" && taken.trim() === ""}
+          />
         }
       >
         <div className="space-y-4 py-1">

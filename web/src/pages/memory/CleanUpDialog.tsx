@@ -1,14 +1,14 @@
-import { Button, Spinner, toast } from "@heroui/react";
+import { Spinner, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import { refreshEverything } from "../../api/actions";
+import { refreshEverything } from "../../api/cache";
 import { answer, api, type Record, type Schemas } from "../../api/client";
-import { isShared, ownerOf, SHARED_AGENT, type Place } from "../../api/place";
-import type { Who } from "../../api/queries";
+import { isShared, ownerOf, SHARED_AGENT } from "../../api/place";
 import { useTranslation } from "../../i18n";
+import type { Place, Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
-import { Dialog } from "../../parts/Dialog";
-import { Trouble, useTellTrouble } from "../../parts/feedback";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
+import { Loaded, useAttempt } from "../../parts/feedback";
+import { byOwner } from "./actions";
 
 const BATCH = 200;
 
@@ -60,13 +60,11 @@ async function foresee(place: Place, who: Who): Promise<CleanUp> {
 
 async function cleanUp(place: Place, who: Who): Promise<void> {
   await sweep(place, who, false);
-  for (let expired = await listExpired(place, who); expired.length > 0; ) {
-    for (const group of Map.groupBy(expired, (record) => JSON.stringify(ownerOf(record.scope))).values()) {
-      const scope = group[0]?.scope;
-      if (scope === undefined) continue;
+  for (let expired = await listExpired(place, who); expired.length > 0;) {
+    for (const [owner, group] of byOwner(expired)) {
       const done = await answer(
         api.POST("/v1/records/bulk-delete", {
-          params: { query: ownerOf(scope) },
+          params: { query: owner },
           body: { ids: group.map((record) => record.id), reason: "cleaned up" },
         }),
       );
@@ -89,8 +87,7 @@ export function CleanUpDialog({
   const { t } = useTranslation();
   const place = usePlace();
   const queries = useQueryClient();
-  const tellTrouble = useTellTrouble();
-  const [isWorking, setWorking] = useState(false);
+  const { attempt, isWorking } = useAttempt();
   const dryRun = useQuery({
     queryKey: ["clean-up", place, who],
     enabled: isOpen,
@@ -99,17 +96,10 @@ export function CleanUpDialog({
   });
   const count = dryRun.data?.count ?? 0;
   const confirm = async () => {
-    setWorking(true);
-    try {
-      await cleanUp(place, who);
-      toast.success(t("cleanUp.done", { count }));
-      await refreshEverything(queries);
-      onClose();
-    } catch (error) {
-      tellTrouble(error);
-    } finally {
-      setWorking(false);
-    }
+    await cleanUp(place, who);
+    toast.success(t("cleanUp.done", { count }));
+    await refreshEverything(queries);
+    onClose();
   };
   return (
     <Dialog
@@ -118,38 +108,44 @@ export function CleanUpDialog({
       title={t("cleanUp.title")}
       lead={t("cleanUp.lead")}
       footer={
-        <>
-          <Button variant="tertiary" onPress={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button isDisabled={count === 0} isPending={isWorking} onPress={() => void confirm()}>
-            {count === 0 ? t("cleanUp.button") : t("cleanUp.confirm", { count })}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          onConfirm={() => void attempt(confirm)}
+          label={count === 0 ? t("cleanUp.button") : t("cleanUp.confirm", { count })}
+          isDisabled={count === 0}
+          isPending={isWorking}
+        />
       }
     >
-      {dryRun.isError ? (
-        <Trouble error={dryRun.error} retry={() => void dryRun.refetch()} />
-      ) : dryRun.data === undefined ? (
-        <div className="grid place-items-center py-6">
-          <Spinner aria-label={t("status.loading")} />
-        </div>
-      ) : count === 0 ? (
-        <p className="text-muted py-4">{t("cleanUp.nothing")}</p>
-      ) : (
-        <div className="bg-canvas rounded-xl p-4">
-          <p className="font-medium">{t("cleanUp.would", { count })}</p>
-          <p className="caption mt-2 mb-1">{t("cleanUp.byCategory")}</p>
-          <ul className="space-y-1">
-            {[...dryRun.data.byCategory].map(([category, number]) => (
-              <li key={category} className="flex justify-between gap-4">
-                <span className="said text-muted">{category === "" ? t("category.none") : category}</span>
-                <span className="number">{number}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <Loaded
+        query={dryRun}
+        waiting={
+          <div className="grid place-items-center py-6">
+            <Spinner aria-label={t("status.loading")} />
+          </div>
+        }
+      >
+        {({ byCategory }) =>
+          count === 0 ? (
+            <p className="text-muted py-4">{t("cleanUp.nothing")}</p>
+          ) : (
+            <div className="bg-canvas rounded-xl p-4">
+              <p className="font-medium">{t("cleanUp.would", { count })}</p>
+              <p className="caption mt-2 mb-1">{t("cleanUp.byCategory")}</p>
+              <ul className="space-y-1">
+                {[...byCategory].map(([category, number]) => (
+                  <li key={category} className="flex justify-between gap-4">
+                    <span className="said text-muted">
+                      {category === "" ? t("category.none") : category}
+                    </span>
+                    <span className="number">{number}</span>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
+        }
+      </Loaded>
     </Dialog>
   );
 }

@@ -1,9 +1,8 @@
-import { Button } from "@heroui/react";
 import { useState } from "react";
 import type { Record } from "../../api/client";
 import { isShared } from "../../api/place";
 import { useTranslation } from "../../i18n";
-import { Dialog } from "../../parts/Dialog";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { Field } from "../../parts/Field";
 
 /** Asks before many records, or what everybody shares, are deleted. */
@@ -26,14 +25,12 @@ export function ConfirmDelete({
       title={t("delete.title", { count: some.length })}
       lead={t(some.some(isShared) ? "delete.sharedLead" : "delete.lead")}
       footer={
-        <>
-          <Button variant="tertiary" onPress={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button variant="danger" onPress={() => onConfirm(reason)}>
-            {t("action.delete")}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          onConfirm={() => onConfirm(reason)}
+          label={t("action.delete")}
+          isDanger
+        />
       }
     >
       <ul className="bg-canvas max-h-48 space-y-1.5 overflow-y-auto rounded-xl p-4">
@@ -42,7 +39,9 @@ export function ConfirmDelete({
             {record.content}
           </li>
         ))}
-        {some.length > 20 && <li className="caption">{t("delete.more", { count: some.length - 20 })}</li>}
+        {some.length > 20 && (
+          <li className="caption">{t("delete.more", { count: some.length - 20 })}</li>
+        )}
       </ul>
       <Field className="mt-4" label={t("editor.reason")} value={reason} onChange={setReason} />
     </Dialog>

@@ -2,15 +2,16 @@ import { Button, toast } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useState } from "react";
-import { refreshEverything } from "../../api/actions";
+import { refreshEverything } from "../../api/cache";
 import { answer, api, type Record, type Schemas } from "../../api/client";
 import { faceOf, ownerOf } from "../../api/place";
-import { useConflicts, type Who } from "../../api/queries";
+import { useConflicts } from "../../api/queries";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
+import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Dialog } from "../../parts/Dialog";
-import { CardSkeletons, EmptyState, Trouble, useTellTrouble } from "../../parts/feedback";
+import { CardSkeletons, EmptyState, Loaded, useAttempt } from "../../parts/feedback";
 import { FaceBadge } from "../../parts/faces";
 import { Field } from "../../parts/Field";
 import { Evidence } from "./Evidence";
@@ -32,7 +33,6 @@ export function ConflictsDialog({
   const { t } = useTranslation();
   const place = usePlace();
   const conflicts = useConflicts(place, who, isOpen);
-  const disputes = conflicts.data?.items ?? [];
   return (
     <Dialog
       isOpen={isOpen}
@@ -41,56 +41,46 @@ export function ConflictsDialog({
       lead={t("conflicts.lead")}
       width="max-w-4xl"
     >
-      {conflicts.isError ? (
-        <Trouble error={conflicts.error} retry={() => void conflicts.refetch()} />
-      ) : conflicts.data === undefined ? (
-        <CardSkeletons count={1} />
-      ) : disputes.length === 0 ? (
-        <EmptyState icon={GitCompareArrows} title={t("conflicts.none")}>
-          {t("conflicts.noneLead")}
-        </EmptyState>
-      ) : (
-        <ul className="space-y-8">
-          {disputes.map((dispute) => (
-            <DisputeView key={dispute.conflict.id} dispute={dispute} />
-          ))}
-        </ul>
-      )}
+      <Loaded query={conflicts} waiting={<CardSkeletons count={1} />}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <EmptyState icon={GitCompareArrows} title={t("conflicts.none")}>
+              {t("conflicts.noneLead")}
+            </EmptyState>
+          ) : (
+            <ul className="space-y-8">
+              {items.map((dispute) => (
+                <DisputeView key={dispute.conflict.id} dispute={dispute} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </Dialog>
   );
 }
 
 function DisputeView({ dispute }: { dispute: Dispute }) {
-  const { t, has } = useTranslation();
-  const reason = `verdict.${dispute.conflict.reason}`;
+  const { t, named } = useTranslation();
   const queries = useQueryClient();
-  const tellTrouble = useTellTrouble();
   const [merged, setMerged] = useState<string>();
-  const [isWorking, setWorking] = useState(false);
-  const resolve = async (resolution: Resolution, content?: string) => {
-    setWorking(true);
-    try {
+  const { attempt, isWorking } = useAttempt();
+  const resolve = (resolution: Resolution, content?: string) =>
+    void attempt(async () => {
+      const { id, scope } = dispute.conflict;
       await answer(
         api.POST("/v1/upkeep/conflicts/{conflict_id}/resolve", {
-          params: {
-            path: { conflict_id: dispute.conflict.id },
-            query: ownerOf(dispute.conflict.scope),
-          },
-          body: { resolution, ...(content === undefined ? {} : { content }) } as never,
+          params: { path: { conflict_id: id }, query: ownerOf(scope) },
+          body: { resolution, ...(content === undefined ? {} : { content }) },
         }),
       );
       toast.success(t("conflicts.resolved"));
       await refreshEverything(queries);
-    } catch (error) {
-      tellTrouble(error);
-    } finally {
-      setWorking(false);
-    }
-  };
+    });
   return (
     <li className="space-y-3" data-conflict={dispute.conflict.id}>
       {dispute.conflict.reason !== "" && (
-        <p className="text-muted said">{has(reason) ? t(reason) : dispute.conflict.reason}</p>
+        <p className="text-muted said">{named("verdict", dispute.conflict.reason)}</p>
       )}
       <div className="grid gap-3 md:grid-cols-2">
         <Side name="A" record={dispute.first} />
@@ -98,10 +88,10 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
       </div>
       {merged === undefined ? (
         <div className="flex flex-wrap gap-2">
-          <Button size="sm" isDisabled={isWorking} onPress={() => void resolve("keep_first")}>
+          <Button size="sm" isDisabled={isWorking} onPress={() => resolve("keep_first")}>
             {t("conflicts.keepA")}
           </Button>
-          <Button size="sm" isDisabled={isWorking} onPress={() => void resolve("keep_second")}>
+          <Button size="sm" isDisabled={isWorking} onPress={() => resolve("keep_second")}>
             {t("conflicts.keepB")}
           </Button>
           <Button
@@ -116,7 +106,7 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
             size="sm"
             variant="tertiary"
             isDisabled={isWorking}
-            onPress={() => void resolve("both_at_different_times")}
+            onPress={() => resolve("both_at_different_times")}
           >
             {t("conflicts.bothTimes")}
           </Button>
@@ -129,7 +119,7 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
               size="sm"
               isDisabled={merged.trim() === ""}
               isPending={isWorking}
-              onPress={() => void resolve("merge", merged)}
+              onPress={() => resolve("merge", merged)}
             >
               {t("conflicts.saveMerge")}
             </Button>

@@ -2,10 +2,11 @@ import { Skeleton } from "@heroui/react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api, type Record, type Turn } from "../../api/client";
-import { ownerOf } from "../../api/place";
+import { ownerOf, type Owner } from "../../api/place";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
 import { usePlace } from "../../lib/place";
+import { roleOf } from "../sessions/turns";
 
 const SHOWN = 6;
 const AROUND = 1;
@@ -17,7 +18,11 @@ export function Evidence({ record }: { record: Record }) {
   return (
     <ul className="space-y-4">
       {record.evidence.slice(0, SHOWN).map((evidence) => (
-        <EvidenceTurn key={`${evidence.turn}-${evidence.start}`} record={record} evidence={evidence} />
+        <EvidenceTurn
+          key={`${evidence.turn}-${evidence.start}`}
+          record={record}
+          evidence={evidence}
+        />
       ))}
     </ul>
   );
@@ -69,9 +74,15 @@ function EvidenceTurn({
             key={one.id}
             className={`rounded-xl px-3 py-2 text-[13px] leading-relaxed ${one.id === turn.id ? "bg-accent-soft" : "bg-default/60 text-muted"}`}
           >
-            <span className="caption me-2 font-medium">{one.speaker || t(`role.${roleOf(one)}`)}</span>
+            <span className="caption me-2 font-medium">
+              {one.speaker || t(`role.${roleOf(one)}`)}
+            </span>
             <span className="said whitespace-pre-wrap">
-              {one.id === turn.id ? <Marked turn={turn} evidence={evidence} /> : clipped(one.content)}
+              {one.id === turn.id ? (
+                <Marked turn={turn} evidence={evidence} />
+              ) : (
+                clipped(one.content)
+              )}
             </span>
           </li>
         ))}
@@ -80,7 +91,7 @@ function EvidenceTurn({
   );
 }
 
-async function neighbours(turn: Turn, owner: ReturnType<typeof ownerOf>): Promise<Turn[]> {
+async function neighbours(turn: Turn, owner: Owner): Promise<Turn[]> {
   const page = await answer(
     api.GET("/v1/turns", {
       params: { query: { ...owner, session: turn.session, limit: 200 } },
@@ -92,11 +103,6 @@ async function neighbours(turn: Turn, owner: ReturnType<typeof ownerOf>): Promis
 }
 
 const clipped = (text: string) => (text.length > 240 ? `${text.slice(0, 240)}…` : text);
-
-export function roleOf(turn: Turn): "user" | "assistant" | "tool" | "system" {
-  const { role } = turn;
-  return role === "assistant" || role === "tool" || role === "system" ? role : "user";
-}
 
 function Marked({ turn, evidence }: { turn: Turn; evidence: Record["evidence"][number] }) {
   const characters = Array.from(turn.content);

@@ -1,7 +1,7 @@
 import { Drawer } from "@heroui/react";
 import type { Hit, Schemas } from "../../api/client";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
 import { Meter } from "../../parts/Meter";
 import { Highlighted } from "../../parts/Highlighted";
 
@@ -25,12 +25,7 @@ export function ExplainDrawer({
   recalled?: Schemas["Recalled"];
   onClose: () => void;
 }) {
-  const { t, has } = useTranslation();
-  /** What the server names by a word, in the reader's language where it is known. */
-  const named = (sort: "path" | "boost" | "intent", word: string) => {
-    const key = `${sort}.${word}`;
-    return has(key) ? t(key) : word;
-  };
+  const { t, named } = useTranslation();
   return (
     <Drawer.Backdrop isOpen={hit !== null} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Drawer.Content placement="right">
@@ -74,7 +69,10 @@ export function ExplainDrawer({
                     <h3 className="mb-2 font-semibold">{t("explain.words")}</h3>
                     <ul className="flex flex-wrap gap-1.5">
                       {whole(hit.explanation.matched_terms).map((word) => (
-                        <li key={word} className="bg-shared-soft text-shared rounded-full px-2.5 py-0.5 text-xs">
+                        <li
+                          key={word}
+                          className="bg-shared-soft text-shared rounded-full px-2.5 py-0.5 text-xs"
+                        >
                           {word}
                         </li>
                       ))}
@@ -114,7 +112,15 @@ export function ExplainDrawer({
   );
 }
 
-function Score({ label, value, isStrong = false }: { label: string; value: number; isStrong?: boolean }) {
+function Score({
+  label,
+  value,
+  isStrong = false,
+}: {
+  label: string;
+  value: number;
+  isStrong?: boolean;
+}) {
   const format = useFormat();
   return (
     <div>

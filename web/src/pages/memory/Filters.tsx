@@ -1,13 +1,14 @@
 import { Button } from "@heroui/react";
 import { X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useFacets, useLabels, useNames, useReach, whoOf } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import { isNarrowed, type MemorySearch, type Tab } from "../../lib/address";
+import { useOnChange } from "../../lib/changed";
 import { usePlace } from "../../lib/place";
 import { Choice, type Option } from "../../parts/Choice";
-import { Dialog } from "../../parts/Dialog";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { Field } from "../../parts/Field";
-import type { MemorySearch, Tab } from "../../router";
 
 const ANY = "*any";
 const CUSTOM = "*custom";
@@ -38,19 +39,14 @@ export function Filters({
     categories.data?.items ?? [],
     search.category === undefined ? [] : [search.category],
   );
-  const isFiltered =
-    [
-      search.tag,
-      search.category,
-      search.facet,
-      search.since,
-      search.until,
-      search.agent,
-      search.status,
-    ].some((value) => value !== undefined) || search.q !== undefined;
+  const isFiltered = search.q !== undefined || isNarrowed(search);
   return (
     <>
-      <div className="-mx-4 flex items-center gap-2 overflow-x-auto px-4 py-0.5 [scrollbar-width:none] sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0" role="group" aria-label={t("filter.label")}>
+      <div
+        className="-mx-4 flex items-center gap-2 overflow-x-auto px-4 py-0.5 [scrollbar-width:none] sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0"
+        role="group"
+        aria-label={t("filter.label")}
+      >
         <Filter
           label={t("filter.time")}
           value={spanOf(search)}
@@ -92,7 +88,7 @@ export function Filters({
               ...withChosen(
                 (agents.data?.items ?? []).map(({ name, contents }) => ({
                   name,
-                  records: contents?.records,
+                  records: contents.records,
                 })),
                 search.agent === undefined ? [] : [search.agent],
               ),
@@ -153,14 +149,24 @@ function Filter(props: {
   options: Option[];
   onChange: (id: string) => void;
 }) {
-  return <Choice {...props} isLabelHidden className="w-auto min-w-32 shrink-0 [&_.select__trigger]:h-9" />;
+  return (
+    <Choice
+      {...props}
+      isLabelHidden
+      className="w-auto min-w-32 shrink-0 [&_.select__trigger]:h-9"
+    />
+  );
 }
 
 function withChosen(known: { name: string; records?: number }[], chosen: string[]): Option[] {
   const missing = chosen.filter((name) => known.every((entry) => entry.name !== name));
   return [
     ...missing.map((name) => ({ id: name, label: name })),
-    ...known.map((entry) => ({ id: entry.name, label: entry.name, note: entry.records?.toString() })),
+    ...known.map((entry) => ({
+      id: entry.name,
+      label: entry.name,
+      note: entry.records?.toString(),
+    })),
   ];
 }
 
@@ -192,31 +198,26 @@ function DateDialog({
   const { t } = useTranslation();
   const [since, setSince] = useState("");
   const [until, setUntil] = useState("");
-  useEffect(() => {
+  useOnChange([isOpen, search.since, search.until], () => {
     setSince(search.since?.slice(0, 10) ?? "");
     setUntil(search.until?.slice(0, 10) ?? "");
-  }, [isOpen, search.since, search.until]);
+  });
   return (
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
       title={t("filter.customTime")}
       footer={
-        <>
-          <Button variant="tertiary" onPress={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button
-            onPress={() =>
-              onChoose(
-                since === "" ? undefined : new Date(`${since}T00:00:00`).toISOString(),
-                until === "" ? undefined : new Date(`${until}T23:59:59`).toISOString(),
-              )
-            }
-          >
-            {t("filter.apply")}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          onConfirm={() =>
+            onChoose(
+              since === "" ? undefined : new Date(`${since}T00:00:00`).toISOString(),
+              until === "" ? undefined : new Date(`${until}T23:59:59`).toISOString(),
+            )
+          }
+          label={t("filter.apply")}
+        />
       }
     >
       <div className="grid gap-4 py-1 sm:grid-cols-2">

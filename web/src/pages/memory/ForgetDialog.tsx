@@ -1,19 +1,19 @@
-import { Button, ProgressBar } from "@heroui/react";
+import { Button } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ShieldCheck, TriangleAlert } from "lucide-react";
-import { useEffect, useState } from "react";
-import { refreshEverything } from "../../api/actions";
+import { useState } from "react";
+import { refreshEverything } from "../../api/cache";
 import { answer, api, type Schemas } from "../../api/client";
 import { foresee, forget, type Forgotten, type Progress } from "../../api/forgetting";
 import { ownerOf } from "../../api/place";
 import { useNames } from "../../api/queries";
-import { useTranslation, type MessageKey } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useTranslation } from "../../i18n";
+import { useOnChange } from "../../lib/changed";
 import { usePlace } from "../../lib/place";
 import { Choice } from "../../parts/Choice";
-import { Dialog } from "../../parts/Dialog";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { explain, Trouble } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
+import { Counts, Erasing, Proof } from "./ForgetProof";
 
 const ANYBODY = "*anybody";
 
@@ -42,13 +42,13 @@ export function ForgetDialog({
   const [progress, setProgress] = useState<Progress | null>(null);
   const [proof, setProof] = useState<Forgotten | null>(null);
   const [error, setError] = useState<unknown>(null);
-  useEffect(() => {
+  useOnChange([isOpen, user], () => {
     setPerson(user ?? "");
     setSession("");
     setTyped("");
     setProof(null);
     setError(null);
-  }, [isOpen, user]);
+  });
   const sessions = useQuery({
     queryKey: ["forget-sessions", place, person],
     enabled: isOpen && what === "session",
@@ -95,19 +95,14 @@ export function ForgetDialog({
       width="max-w-xl"
       footer={
         proof === null ? (
-          <>
-            <Button variant="tertiary" onPress={onClose}>
-              {t("action.cancel")}
-            </Button>
-            <Button
-              variant="danger"
-              isDisabled={name === "" || typed !== name || dryRun.data === undefined}
-              isPending={progress !== null}
-              onPress={() => void confirm()}
-            >
-              {t("forget.confirm")}
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={onClose}
+            onConfirm={() => void confirm()}
+            label={t("forget.confirm")}
+            isDanger
+            isDisabled={name === "" || typed !== name || dryRun.data === undefined}
+            isPending={progress !== null}
+          />
         ) : (
           <Button onPress={onClose}>{t("action.close")}</Button>
         )
@@ -126,7 +121,7 @@ export function ForgetDialog({
                 { id: "session", label: t("forget.session") },
               ]}
               onChange={(id) => {
-                setWhat(id as "user" | "session");
+                setWhat(id);
                 setSession("");
                 setTyped("");
               }}
@@ -185,103 +180,5 @@ export function ForgetDialog({
         </div>
       )}
     </Dialog>
-  );
-}
-
-/** How much is gone; then files are cleaned and searched, which takes a time nobody knows. */
-function Erasing({ progress: { done, total } }: { progress: Progress }) {
-  const { t } = useTranslation();
-  const format = useFormat();
-  const isErased = total > 0 && done >= total;
-  const label = isErased
-    ? t("forget.searching")
-    : t("forget.erasing", { done: format.number(done), total: format.number(total) });
-  return (
-    <ProgressBar
-      aria-label={label}
-      isIndeterminate={isErased || total === 0}
-      value={done}
-      maxValue={Math.max(total, 1)}
-    >
-      <p className="text-muted number" aria-live="polite">
-        {total === 0 ? t("forget.beginning") : label}
-      </p>
-      <ProgressBar.Track>
-        <ProgressBar.Fill />
-      </ProgressBar.Track>
-    </ProgressBar>
-  );
-}
-
-function Counts({ counts }: { counts: { [name: string]: number } }) {
-  const { t, has } = useTranslation();
-  const format = useFormat();
-  const found = Object.entries(counts).filter(([, count]) => count > 0);
-  if (found.length === 0) return <p className="text-muted">{t("forget.nothing")}</p>;
-  return (
-    <dl className="grid grid-cols-2 gap-x-6 gap-y-1">
-      {found.map(([name, count]) => (
-        <div key={name} className="flex justify-between gap-3">
-          <dt className="text-muted">
-            {has(`counted.${name}`) ? t(`counted.${name}` as MessageKey) : name}
-          </dt>
-          <dd className="number font-medium">{format.number(count)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Proof({ forgotten }: { forgotten: Forgotten }) {
-  const { t } = useTranslation();
-  const verification = forgotten.verification;
-  const hasTraces = verification !== null && verification.traces.length > 0;
-  // A search for nothing proves nothing.
-  const isClean = verification !== null && !hasTraces && verification.terms > 0;
-  const verdict = isClean ? "forget.proved" : hasTraces ? "forget.traces" : "forget.unproved";
-  const Icon = isClean ? ShieldCheck : TriangleAlert;
-  return (
-    <div className="space-y-4">
-      <div
-        className={`flex gap-3 rounded-xl p-4 ${isClean ? "bg-success-soft" : "bg-warning-soft"}`}
-        role="status"
-      >
-        <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
-        <div>
-          <p className="font-medium">{t(verdict)}</p>
-          {verification !== null && (
-            <p className="text-muted mt-1">
-              {t("forget.searched", {
-                terms: verification.terms,
-                places: verification.searched.length,
-              })}
-            </p>
-          )}
-        </div>
-      </div>
-      {verification !== null && !isClean && (
-        <ul className="said list-disc space-y-0.5 ps-5">
-          {verification.traces.map(({ term, place, detail }) => (
-            <li key={`${term} ${place} ${detail}`}>
-              {[term, place, detail].filter((part) => part !== "").join(" · ")}
-            </li>
-          ))}
-        </ul>
-      )}
-      <Counts counts={forgotten.counts} />
-      {verification !== null && (
-        <details className="text-muted">
-          <summary className="focusable cursor-pointer rounded-md">{t("forget.where")}</summary>
-          <ul className="said mt-2 list-disc space-y-0.5 ps-5 text-xs">
-            {verification.searched.map((place) => (
-              <li key={place}>{place}</li>
-            ))}
-          </ul>
-        </details>
-      )}
-      <p className="caption">
-        {t("forget.receipt")} <code className="font-mono">{forgotten.forget_id}</code>
-      </p>
-    </div>
   );
 }

@@ -1,16 +1,23 @@
 import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
 import { lazy, memo, useState } from "react";
-import { useHealth, type Who } from "../../api/queries";
+import { useHealth } from "../../api/queries";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
+import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Trouble } from "../../parts/feedback";
 import { OnDemand } from "../../parts/OnDemand";
 import { Tile } from "../../parts/Tile";
 
-const CleanUpDialog = lazy(async () => ({ default: (await import("./CleanUpDialog")).CleanUpDialog }));
-const ConflictsDialog = lazy(async () => ({ default: (await import("./ConflictsDialog")).ConflictsDialog }));
-const QuarantineDialog = lazy(async () => ({ default: (await import("./QuarantineDialog")).QuarantineDialog }));
+const CleanUpDialog = lazy(async () => ({
+  default: (await import("./CleanUpDialog")).CleanUpDialog,
+}));
+const ConflictsDialog = lazy(async () => ({
+  default: (await import("./ConflictsDialog")).ConflictsDialog,
+}));
+const QuarantineDialog = lazy(async () => ({
+  default: (await import("./QuarantineDialog")).QuarantineDialog,
+}));
 
 type Opened = "expired" | "conflicts" | "quarantined" | null;
 
@@ -26,11 +33,12 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const figures = health.data;
   return (
     <>
-      <section
-        aria-label={t("health.label")}
-        className="tiles md:grid-cols-3 xl:grid-cols-5"
-      >
-        <Tile icon={Layers} label={t("health.total")} value={figures && format.number(figures.total)} />
+      <section aria-label={t("health.label")} className="tiles md:grid-cols-3 xl:grid-cols-5">
+        <Tile
+          icon={Layers}
+          label={t("health.total")}
+          value={figures && format.number(figures.total)}
+        />
         <Tile
           icon={Gauge}
           label={t("health.confidence")}

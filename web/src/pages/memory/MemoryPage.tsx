@@ -1,93 +1,71 @@
 import { Button, Drawer } from "@heroui/react";
-import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ArrowUp, LayoutList, Plus, SearchX, Sparkles, Waypoints } from "lucide-react";
+import { useParams, useSearch } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
 import { lazy, useCallback, useEffect, useMemo, useState } from "react";
-import { useRecordActions } from "../../api/actions";
 import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
-import { keys, useNewest, useReach, useRecall, useRecords } from "../../api/queries";
+import { useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import { TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
-import { usePlace } from "../../lib/place";
+import { usePlace, useSetSearch } from "../../lib/place";
 import { useReady } from "../../lib/ready";
+import { DEMO, DemoNotice } from "../../parts/demo";
+import { CardSkeletons, Loaded } from "../../parts/feedback";
 import { useKeys } from "../../parts/help";
-import { CardSkeletons, EmptyState, Trouble } from "../../parts/feedback";
-import { Meter } from "../../parts/Meter";
 import { OnDemand } from "../../parts/OnDemand";
 import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
-import { TABS, type MemorySearch, type Tab } from "../../router";
+import { useRecordActions } from "./actions";
 import { BulkBar } from "./BulkBar";
-import { DEMO, DemoNotice, DemoOffer } from "../../parts/demo";
 import { HealthPanel } from "./HealthPanel";
+import { ListHeader, ViewSwitch } from "./ListHeader";
 import { MoreMenu } from "./MoreMenu";
+import { NoRecords } from "./NoRecords";
+import { useOpenRecord } from "./opened";
 import { ProfilePanel } from "./ProfilePanel";
-import { RecordCard, type CardActions } from "./RecordCard";
+import type { CardActions } from "./RecordCard";
 import { RecordList } from "./RecordList";
 import { SearchBar } from "./SearchBar";
+import { SearchResults } from "./SearchResults";
+import { useShown } from "./shown";
 import { TabLinks } from "./TabLinks";
 
 const loadEditor = () => import("./RecordEditor");
 const loadPanel = () => import("./RecordPanel");
 const RecordEditor = lazy(async () => ({ default: (await loadEditor()).RecordEditor }));
 const RecordPanel = lazy(async () => ({ default: (await loadPanel()).RecordPanel }));
-const ConfirmDelete = lazy(async () => ({ default: (await import("./ConfirmDelete")).ConfirmDelete }));
-const ExplainDrawer = lazy(async () => ({ default: (await import("./ExplainDrawer")).ExplainDrawer }));
-
-const TEACHING = `curl "$ORIGIN/v1/records?user=ann" \\
-  -H "Content-Type: application/json" \\
-  -d '{"content": "Ann prefers window seats"}'`;
+const ConfirmDelete = lazy(async () => ({
+  default: (await import("./ConfirmDelete")).ConfirmDelete,
+}));
+const ExplainDrawer = lazy(async () => ({
+  default: (await import("./ExplainDrawer")).ExplainDrawer,
+}));
 
 /** Everything that is remembered: look, search, correct, delete. */
 export function MemoryPage() {
   const { t } = useTranslation();
   const place = usePlace();
-  const queries = useQueryClient();
   const reach = useReach();
   const { canWrite } = reach;
-  const navigate = useNavigate();
+  const setSearch = useSetSearch();
   const params = useParams({ strict: false });
-  const search = useSearch({ strict: false }) as MemorySearch;
+  const search: MemorySearch = useSearch({ strict: false });
   const tab = TABS.find((name) => name === params.tab) ?? "all";
   const isWide = useMedia("(min-width: 1180px)");
   const isSearching = search.q !== undefined;
   const isTimeline = tab === "episodic" && search.view === "timeline";
 
-  const listed = useRecords(place, tab, search);
-  const newest = useNewest(place, tab, search, listed.isSuccess);
-  const recalled = useRecall(place, tab, search);
-  const records = useMemo(
-    () => listed.data?.pages.flatMap((page) => page.items) ?? [],
-    [listed.data],
-  );
-  const hits = useMemo(
-    () => (recalled.data?.hits ?? []).filter((hit) => hit.record !== null),
-    [recalled.data],
-  );
-  const shown: Record[] = useMemo(
-    () => (isSearching ? hits.flatMap((hit) => hit.record ?? []) : records),
-    [isSearching, hits, records],
-  );
+  const { listed, recalled, records, hits, shown, total, missed } = useShown(place, tab, search);
+  const { opened, open, toggle, step } = useOpenRecord(shown, search.record);
 
   const [selected, setSelected] = useState<ReadonlyMap<string, Record>>(new Map());
   const [edited, setEdited] = useState<Record | null>(null);
   const [isAdding, setAdding] = useState(false);
   const [explained, setExplained] = useState<Hit | null>(null);
   const [asked, setAsked] = useState<Record[] | null>(null);
-  const [visited, setVisited] = useState<Record | null>(null);
   const { remove, undo } = useRecordActions();
 
-  const openRecord = useCallback(
-    (id: string | undefined) =>
-      void navigate({
-        to: ".",
-        search: ((old: MemorySearch) => ({ ...old, record: id })) as never,
-        replace: search.record !== undefined && id !== undefined,
-        resetScroll: false,
-      }),
-    [navigate, search.record],
-  );
   const askToDelete = useCallback(
     (some: Record[]) => {
       // What is shared cannot be brought back by one click, and many are easily too many.
@@ -96,17 +74,10 @@ export function MemoryPage() {
     },
     [remove],
   );
-  const visit = useCallback(
-    (record: Record) => {
-      setVisited(record);
-      openRecord(record.id === search.record ? undefined : record.id);
-    },
-    [openRecord, search.record],
-  );
   const actions = useMemo<CardActions>(
     () => ({
       canWrite,
-      onOpen: visit,
+      onOpen: toggle,
       onEdit: setEdited,
       onDelete: (record) => askToDelete([record]),
       onUndo: (record) => void undo(record),
@@ -117,36 +88,19 @@ export function MemoryPage() {
           else next.delete(record.id);
           return next;
         }),
-      onTag: (tag) =>
-        void navigate({
-          to: ".",
-          search: ((old: MemorySearch) => ({ ...old, tag: [tag], record: undefined })) as never,
-        }),
+      onTag: (tag) => setSearch({ tag: [tag], record: undefined }),
     }),
-    [askToDelete, canWrite, navigate, undo, visit],
+    [askToDelete, canWrite, setSearch, toggle, undo],
   );
-  const opened =
-    shown.find((record) => record.id === search.record) ??
-    (visited !== null && visited.id === search.record ? visited : undefined);
   const selectedIds = useMemo(() => new Set(selected.keys()), [selected]);
 
-  const step = (by: number) => {
-    const at = shown.findIndex((record) => record.id === search.record);
-    const next = shown[at < 0 ? (by > 0 ? 0 : shown.length - 1) : at + by];
-    if (next !== undefined) {
-      setVisited(next);
-      openRecord(next.id);
-    }
-  };
   useKeys({
     j: () => step(1),
     k: () => step(-1),
     e: () => canWrite && opened !== undefined && setEdited(opened),
-    Escape: () => search.record !== undefined && openRecord(undefined),
+    Escape: () => search.record !== undefined && open(undefined),
   });
 
-  const total = listed.data?.pages[0]?.total;
-  const missed = (newest.data?.total ?? 0) - (total ?? newest.data?.total ?? 0);
   const who = useMemo(
     () => ({ user: search.user, agent: search.agent }),
     [search.user, search.agent],
@@ -161,13 +115,13 @@ export function MemoryPage() {
       <RecordPanel
         key={opened.id}
         record={opened}
-        onClose={() => openRecord(undefined)}
+        onClose={() => open(undefined)}
         onEdit={setEdited}
         onDelete={(record) => {
-          openRecord(undefined);
+          open(undefined);
           askToDelete([record]);
         }}
-        onOpen={(id) => openRecord(id)}
+        onOpen={open}
       />
     </OnDemand>
   );
@@ -193,34 +147,18 @@ export function MemoryPage() {
       {place.workspace === DEMO && reach.isServer && <DemoNotice />}
       <HealthPanel who={who} />
       {tab === "all" && !isSearching && (
-        <ProfilePanel who={who} onOpen={visit} onEdit={setEdited} />
+        <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}
       <TabLinks tab={tab} />
       <SearchBar tab={tab} search={search} />
       <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>
         <div className="min-w-0">
-          <div className="flex min-h-13 flex-wrap items-center gap-3 py-3">
-            <p className="caption number" aria-live="polite">
-              {isSearching
-                ? recalled.data !== undefined && t("memory.found", { count: hits.length })
-                : typeof total === "number" && t("memory.count", { count: total })}
-            </p>
-            {!isSearching && missed > 0 && (
-              <Button
-                size="sm"
-                variant="secondary"
-                onPress={() => {
-                  document.getElementById("content")?.scrollTo({ top: 0 });
-                  void queries.resetQueries({ queryKey: keys.list });
-                }}
-              >
-                <ArrowUp aria-hidden />
-                {t("memory.newer", { count: missed })}
-              </Button>
-            )}
-            <span className="flex-1" />
-            {tab === "episodic" && !isSearching && <ViewSwitch isTimeline={isTimeline} />}
-          </div>
+          <ListHeader
+            count={isSearching ? recalled.data && hits.length : total}
+            isSearching={isSearching}
+            missed={missed}
+            view={tab === "episodic" && !isSearching && <ViewSwitch isTimeline={isTimeline} />}
+          />
           {selected.size > 0 && (
             <BulkBar
               records={[...selected.values()]}
@@ -231,24 +169,36 @@ export function MemoryPage() {
             />
           )}
           {isSearching ? (
-            results()
-          ) : listed.isError ? (
-            <Trouble error={listed.error} retry={() => void listed.refetch()} />
-          ) : listed.data === undefined ? (
-            <CardSkeletons />
-          ) : records.length === 0 ? (
-            <Nothing tab={tab} search={search} onAdd={() => setAdding(true)} />
+            <Loaded query={recalled} waiting={<CardSkeletons />}>
+              {() => (
+                <SearchResults
+                  hits={hits}
+                  openId={search.record}
+                  selected={selectedIds}
+                  actions={actions}
+                  onExplain={setExplained}
+                />
+              )}
+            </Loaded>
           ) : (
-            <RecordList
-              records={records}
-              isTimeline={isTimeline}
-              openId={search.record}
-              selected={selectedIds}
-              actions={actions}
-              hasMore={listed.hasNextPage}
-              isLoadingMore={listed.isFetchingNextPage}
-              loadMore={() => void listed.fetchNextPage()}
-            />
+            <Loaded query={listed} waiting={<CardSkeletons />}>
+              {() =>
+                records.length === 0 ? (
+                  <NoRecords tab={tab} search={search} onAdd={() => setAdding(true)} />
+                ) : (
+                  <RecordList
+                    records={records}
+                    isTimeline={isTimeline}
+                    openId={search.record}
+                    selected={selectedIds}
+                    actions={actions}
+                    hasMore={listed.hasNextPage}
+                    isLoadingMore={listed.isFetchingNextPage}
+                    loadMore={() => void listed.fetchNextPage()}
+                  />
+                )
+              }
+            </Loaded>
           )}
         </div>
         {isWide && panel && (
@@ -260,7 +210,7 @@ export function MemoryPage() {
       {!isWide && (
         <Drawer.Backdrop
           isOpen={opened !== undefined}
-          onOpenChange={(isOpen) => !isOpen && openRecord(undefined)}
+          onOpenChange={(isOpen) => !isOpen && open(undefined)}
         >
           <Drawer.Content placement="right">
             <Drawer.Dialog aria-label={t("panel.label")} className="w-full max-w-lg p-0">
@@ -294,144 +244,12 @@ export function MemoryPage() {
         />
       </OnDemand>
       <OnDemand isWanted={explained !== null}>
-        <ExplainDrawer hit={explained} recalled={recalled.data} onClose={() => setExplained(null)} />
+        <ExplainDrawer
+          hit={explained}
+          recalled={recalled.data}
+          onClose={() => setExplained(null)}
+        />
       </OnDemand>
     </Page>
   );
-
-  function results() {
-    if (recalled.isError) {
-      return <Trouble error={recalled.error} retry={() => void recalled.refetch()} />;
-    }
-    if (recalled.data === undefined) return <CardSkeletons />;
-    if (hits.length === 0) {
-      return (
-        <EmptyState icon={SearchX} title={t("search.nothing")}>
-          {t("search.nothingLead")}
-        </EmptyState>
-      );
-    }
-    return (
-      <ol className="space-y-3" aria-label={t("search.results")}>
-        {hits.map((hit) => (
-          <li key={hit.id}>
-            {hit.record !== null && (
-              <RecordCard
-                record={hit.record}
-                isOpen={hit.id === search.record}
-                isSelected={selectedIds.has(hit.id)}
-                words={hit.explanation.matched_terms}
-                actions={actions}
-                footer={
-                  <div className="border-line relative z-10 mt-3 flex items-center gap-3 border-t pt-3">
-                    <span className="caption shrink-0">{t("search.match")}</span>
-                    <div className="w-28">
-                      <Meter value={hit.score} label={t("search.match")} />
-                    </div>
-                    <span className="caption number">{Math.round(hit.score * 100)}%</span>
-                    <span className="flex-1" />
-                    <Button size="sm" variant="ghost" onPress={() => setExplained(hit)}>
-                      <Sparkles aria-hidden />
-                      {t("search.why")}
-                    </Button>
-                  </div>
-                }
-              />
-            )}
-          </li>
-        ))}
-      </ol>
-    );
-  }
 }
-
-function ViewSwitch({ isTimeline }: { isTimeline: boolean }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const show = (view: string | undefined) =>
-    void navigate({
-      to: ".",
-      search: ((old: MemorySearch) => ({ ...old, view })) as never,
-      replace: true,
-    });
-  return (
-    <div role="group" aria-label={t("view.label")} className="bg-default flex rounded-xl p-0.5">
-      <Button
-        size="sm"
-        variant={isTimeline ? "ghost" : "outline"}
-        className={isTimeline ? "" : "bg-surface"}
-        aria-pressed={!isTimeline}
-        onPress={() => show(undefined)}
-      >
-        <LayoutList aria-hidden />
-        {t("view.cards")}
-      </Button>
-      <Button
-        size="sm"
-        variant={isTimeline ? "outline" : "ghost"}
-        className={isTimeline ? "bg-surface" : ""}
-        aria-pressed={isTimeline}
-        onPress={() => show("timeline")}
-      >
-        <Waypoints aria-hidden />
-        {t("view.timeline")}
-      </Button>
-    </div>
-  );
-}
-
-function Nothing({
-  tab,
-  search,
-  onAdd,
-}: {
-  tab: Tab;
-  search: MemorySearch;
-  onAdd: () => void;
-}) {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const { canWrite, isServer } = useReach();
-  const isNarrowed = [search.tag, search.category, search.facet, search.since, search.until, search.agent, search.status, search.user].some(
-    (value) => value !== undefined,
-  );
-  if (isNarrowed) {
-    return (
-      <EmptyState
-        icon={SearchX}
-        title={t("memory.noneMatch")}
-        action={
-          <Button
-            variant="secondary"
-            onPress={() => void navigate({ to: ".", search: { user: search.user } as never })}
-          >
-            {t("filter.clearAll")}
-          </Button>
-        }
-      >
-        {t("memory.noneMatchLead")}
-      </EmptyState>
-    );
-  }
-  return (
-    <EmptyState
-      icon={Sparkles}
-      title={t(`empty.${tab}`)}
-      example={TEACHING.replace("$ORIGIN", window.location.origin)}
-      action={
-        <>
-          {canWrite && (
-            <Button onPress={onAdd}>
-              <Plus aria-hidden />
-              {t("memory.add")}
-            </Button>
-          )}
-          {isServer && <DemoOffer />}
-        </>
-      }
-    >
-      {t(`empty.${tab}Lead`)}
-    </EmptyState>
-  );
-}
-

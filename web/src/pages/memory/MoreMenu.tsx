@@ -4,11 +4,11 @@ import { lazy, memo, useState } from "react";
 import type { Record } from "../../api/client";
 import { findRecords, useReach, type RecordsPage } from "../../api/queries";
 import { useTranslation } from "../../i18n";
-import { download } from "../../lib/download";
+import { downloadRecords } from "../../lib/download";
 import { usePlace } from "../../lib/place";
-import { useTellTrouble } from "../../parts/feedback";
+import { useAttempt } from "../../parts/feedback";
 import { OnDemand } from "../../parts/OnDemand";
-import type { MemorySearch, Tab } from "../../router";
+import type { MemorySearch, Tab } from "../../lib/address";
 
 const ForgetDialog = lazy(async () => ({ default: (await import("./ForgetDialog")).ForgetDialog }));
 
@@ -28,27 +28,23 @@ export const MoreMenu = memo(function MoreMenu({
   const { t } = useTranslation();
   const place = usePlace();
   const reach = useReach();
-  const tellTrouble = useTellTrouble();
+  const { attempt } = useAttempt();
   const [isForgetting, setForgetting] = useState(false);
 
   const exportShown = async () => {
-    try {
-      const records: Record[] = [...(found ?? [])];
-      let cursor: string | null = null;
-      while (found === undefined && records.length < MOST_EXPORTED) {
-        const page: RecordsPage = await findRecords(place, tab, search, reach, {
-          limit: 200,
-          cursor,
-        });
-        records.push(...page.items);
-        cursor = page.next_cursor;
-        if (cursor === null) break;
-      }
-      download("recollect-records.jsonl", records.map((one) => JSON.stringify(one)).join("\n"));
-      toast.success(t(cursor === null ? "export.done" : "export.first", { count: records.length }));
-    } catch (error) {
-      tellTrouble(error);
+    const records: Record[] = [...(found ?? [])];
+    let cursor: string | null = null;
+    while (found === undefined && records.length < MOST_EXPORTED) {
+      const page: RecordsPage = await findRecords(place, tab, search, reach, {
+        limit: 200,
+        cursor,
+      });
+      records.push(...page.items);
+      cursor = page.next_cursor;
+      if (cursor === null) break;
     }
+    downloadRecords("recollect-records.jsonl", records);
+    toast.success(t(cursor === null ? "export.done" : "export.first", { count: records.length }));
   };
   const exportPerson = (user: string) => {
     const address = new URLSearchParams({ ...place, user, agent: "-" });
@@ -66,7 +62,7 @@ export const MoreMenu = memo(function MoreMenu({
           <Dropdown.Menu
             aria-label={t("more.label")}
             onAction={(key) => {
-              if (key === "shown") void exportShown();
+              if (key === "shown") void attempt(exportShown);
               else if (key === "person" && search.user !== undefined) exportPerson(search.user);
               else if (key === "forget") setForgetting(true);
             }}

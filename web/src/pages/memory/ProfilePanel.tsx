@@ -2,16 +2,17 @@ import { Button } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Eye, EyeOff, IdCard, Pencil } from "lucide-react";
 import { memo, useState } from "react";
-import { refreshEverything } from "../../api/actions";
+import { refreshEverything } from "../../api/cache";
 import { answer, api, type Record, type Schemas } from "../../api/client";
-import { scopeIn, useFacets, useProfile, useReach, type Who } from "../../api/queries";
+import { scopeIn, useFacets, useProfile, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
-import { useTellTrouble } from "../../parts/feedback";
+import { useAttempt } from "../../parts/feedback";
 
 type Line = Schemas["ProfileLine"];
 
-/** What stands in every prompt of a person; each line leads to its record. */
+/** What is in every prompt of a person; each line leads to its record. */
 export const ProfilePanel = memo(function ProfilePanel({
   who,
   onOpen,
@@ -25,7 +26,7 @@ export const ProfilePanel = memo(function ProfilePanel({
   const place = usePlace();
   const reach = useReach();
   const queries = useQueryClient();
-  const tellTrouble = useTellTrouble();
+  const { attempt } = useAttempt();
   const { data: profile } = useProfile(place, who);
   const labels = new Map(useFacets().map((facet) => [facet.name, facet[language]]));
   const [showsRest, setShowsRest] = useState(false);
@@ -36,24 +37,16 @@ export const ProfilePanel = memo(function ProfilePanel({
   const scope = scopeIn(place, who, reach);
 
   async function withRecord(line: Line, act: (record: Record) => void) {
-    try {
-      const path = { record_id: line.id };
-      act(await answer(api.GET("/v1/records/{record_id}", { params: { path, query: scope } })));
-    } catch (error) {
-      tellTrouble(error);
-    }
+    const path = { record_id: line.id };
+    act(await answer(api.GET("/v1/records/{record_id}", { params: { path, query: scope } })));
   }
 
   async function show(line: Line, shown: boolean) {
-    try {
-      const path = { record_id: line.id };
-      await answer(
-        api.PUT("/v1/profile/{record_id}", { params: { path, query: scope }, body: { shown } }),
-      );
-      await refreshEverything(queries);
-    } catch (error) {
-      tellTrouble(error);
-    }
+    const path = { record_id: line.id };
+    await answer(
+      api.PUT("/v1/profile/{record_id}", { params: { path, query: scope }, body: { shown } }),
+    );
+    await refreshEverything(queries);
   }
 
   const row = (line: Line) => {
@@ -65,7 +58,7 @@ export const ProfilePanel = memo(function ProfilePanel({
           type="button"
           dir="auto"
           className={`focusable said line-clamp-2 min-w-0 flex-1 cursor-pointer rounded-md text-start text-[15px] underline-offset-2 hover:underline ${isHidden ? "text-muted line-through" : ""}`}
-          onClick={() => void withRecord(line, onOpen)}
+          onClick={() => void attempt(() => withRecord(line, onOpen))}
         >
           {line.text.slice(0, 600)}
         </button>
@@ -76,7 +69,7 @@ export const ProfilePanel = memo(function ProfilePanel({
               size="sm"
               variant="ghost"
               aria-label={t("profile.edit", { name: line.text.slice(0, 60) })}
-              onPress={() => void withRecord(line, onEdit)}
+              onPress={() => void attempt(() => withRecord(line, onEdit))}
             >
               <Pencil aria-hidden />
             </Button>
@@ -87,7 +80,7 @@ export const ProfilePanel = memo(function ProfilePanel({
               aria-label={t(isHidden ? "profile.show" : "profile.hide", {
                 name: line.text.slice(0, 60),
               })}
-              onPress={() => void show(line, isHidden)}
+              onPress={() => void attempt(() => show(line, isHidden))}
             >
               {isHidden ? <Eye aria-hidden /> : <EyeOff aria-hidden />}
             </Button>

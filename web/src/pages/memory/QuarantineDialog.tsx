@@ -1,15 +1,15 @@
 import { Button, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
-import { useState } from "react";
-import { refreshEverything } from "../../api/actions";
+import { refreshEverything } from "../../api/cache";
 import { answer, api, type Record } from "../../api/client";
 import { faceOf, ownerOf } from "../../api/place";
-import { keys, scopeIn, useReach, type Who } from "../../api/queries";
+import { keys, scopeIn, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Dialog } from "../../parts/Dialog";
-import { CardSkeletons, EmptyState, Trouble, useTellTrouble } from "../../parts/feedback";
+import { CardSkeletons, EmptyState, Loaded, useAttempt } from "../../parts/feedback";
 import { FaceBadge } from "../../parts/faces";
 import { Evidence } from "./Evidence";
 
@@ -48,21 +48,21 @@ export function QuarantineDialog({
       lead={t("quarantine.lead")}
       width="max-w-2xl"
     >
-      {found.isError ? (
-        <Trouble error={found.error} retry={() => void found.refetch()} />
-      ) : found.data === undefined ? (
-        <CardSkeletons count={2} />
-      ) : found.data.items.length === 0 ? (
-        <EmptyState icon={ShieldCheck} title={t("quarantine.none")}>
-          {t("quarantine.noneLead")}
-        </EmptyState>
-      ) : (
-        <ul className="space-y-4">
-          {found.data.items.map((record) => (
-            <Suspect key={record.id} record={record} />
-          ))}
-        </ul>
-      )}
+      <Loaded query={found} waiting={<CardSkeletons count={2} />}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <EmptyState icon={ShieldCheck} title={t("quarantine.none")}>
+              {t("quarantine.noneLead")}
+            </EmptyState>
+          ) : (
+            <ul className="space-y-4">
+              {items.map((record) => (
+                <Suspect key={record.id} record={record} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </Dialog>
   );
 }
@@ -70,24 +70,16 @@ export function QuarantineDialog({
 function Suspect({ record }: { record: Record }) {
   const { t } = useTranslation();
   const queries = useQueryClient();
-  const tellTrouble = useTellTrouble();
-  const [isWorking, setWorking] = useState(false);
+  const { attempt, isWorking } = useAttempt();
   const decide = async (verdict: "accept" | "reject") => {
-    setWorking(true);
-    try {
-      await answer(
-        api.POST(`/v1/upkeep/quarantine/{record_id}/${verdict}`, {
-          params: { path: { record_id: record.id }, query: ownerOf(record.scope) },
-          body: {} as never,
-        }),
-      );
-      toast.success(t(`quarantine.${verdict}ed`));
-      await refreshEverything(queries);
-    } catch (error) {
-      tellTrouble(error);
-    } finally {
-      setWorking(false);
-    }
+    await answer(
+      api.POST(`/v1/upkeep/quarantine/{record_id}/${verdict}`, {
+        params: { path: { record_id: record.id }, query: ownerOf(record.scope) },
+        body: {},
+      }),
+    );
+    toast.success(t(`quarantine.${verdict}ed`));
+    await refreshEverything(queries);
   };
   return (
     <li className="border-line rounded-2xl border p-4">
@@ -97,14 +89,18 @@ function Suspect({ record }: { record: Record }) {
         <Evidence record={record} />
       </div>
       <div className="mt-4 flex gap-2">
-        <Button size="sm" isDisabled={isWorking} onPress={() => void decide("accept")}>
+        <Button
+          size="sm"
+          isDisabled={isWorking}
+          onPress={() => void attempt(() => decide("accept"))}
+        >
           {t("quarantine.accept")}
         </Button>
         <Button
           size="sm"
           variant="danger-soft"
           isDisabled={isWorking}
-          onPress={() => void decide("reject")}
+          onPress={() => void attempt(() => decide("reject"))}
         >
           {t("quarantine.reject")}
         </Button>

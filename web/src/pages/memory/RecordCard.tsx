@@ -4,7 +4,7 @@ import type { Record } from "../../api/client";
 import { faceOf, isShared } from "../../api/place";
 import { useFacets } from "../../api/queries";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
 import { FaceBadge, FaceIcon } from "../../parts/faces";
 import { Highlighted } from "../../parts/Highlighted";
 
@@ -194,7 +194,13 @@ function IconButton({
   children: React.ReactNode;
 }) {
   return (
-    <button type="button" className="button button--ghost button--sm button--icon-only text-muted hover:text-foreground" aria-label={label} title={label} onClick={onPress}>
+    <button
+      type="button"
+      className="button button--ghost button--sm button--icon-only text-muted hover:text-foreground"
+      aria-label={label}
+      title={label}
+      onClick={onPress}
+    >
       {children}
     </button>
   );

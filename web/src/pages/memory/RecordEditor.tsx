@@ -1,89 +1,21 @@
-import { Button, toast } from "@heroui/react";
+import { toast } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { refreshEverything, useRecordActions, type Changed } from "../../api/actions";
+import { useState } from "react";
+import { refreshEverything } from "../../api/cache";
 import { answer, api, ApiProblem, type Record } from "../../api/client";
-import type { Place } from "../../api/place";
-import { recordQuery, scopeIn, useFacets, useReach, type Who } from "../../api/queries";
+import { recordQuery, scopeIn, useFacets, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import type { Place, Who } from "../../lib/address";
+import { useOnChange } from "../../lib/changed";
 import { Choice } from "../../parts/Choice";
-import { Dialog } from "../../parts/Dialog";
-import { Difference } from "../../parts/Difference";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { useTellTrouble } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
+import { useRecordActions } from "./actions";
+import { changesOf, draftOf, EMPTY, MOST_TAGS_SHOWN, rebased, UNKNOWN, type Draft } from "./draft";
+import { MergeDialog } from "./MergeDialog";
 
-interface Draft {
-  kind: "semantic" | "episodic" | "procedural";
-  title: string;
-  content: string;
-  category: string;
-  facet: string;
-  about: string;
-  tags: string;
-  steps: string;
-  outcome: string;
-  confidence: string;
-  reason: string;
-}
-
-// A choice needs a value that is not empty.
-const UNKNOWN = "*unknown";
 const ABOUT = ["user", "other", "thing"] as const;
-
-const EMPTY: Draft = {
-  kind: "semantic",
-  title: "",
-  content: "",
-  category: "",
-  facet: UNKNOWN,
-  about: UNKNOWN,
-  tags: "",
-  steps: "",
-  outcome: "",
-  confidence: "100",
-  reason: "",
-};
-
-const MOST_TAGS_SHOWN = 200;
-
-function draftOf(record: Record): Draft {
-  return {
-    kind: record.kind,
-    title: record.title,
-    content: record.content,
-    category: record.category,
-    facet: record.facet || UNKNOWN,
-    about: record.about || UNKNOWN,
-    tags: record.tags.slice(0, MOST_TAGS_SHOWN).join(", "),
-    steps: record.kind === "procedural" ? (record.steps ?? []).join("\n") : "",
-    outcome: record.kind === "episodic" ? (record.outcome ?? "") : "",
-    confidence: String(Math.round(record.confidence * 100)),
-    reason: "",
-  };
-}
-
-const listed = (text: string, mark: RegExp) =>
-  text
-    .split(mark)
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
-
-/** Only what was changed is sent: what somebody else changed meanwhile is left alone. */
-function changesOf(before: Draft, now: Draft, unseenTags: string[] = []): Changed {
-  const changes: Changed = {};
-  if (now.content !== before.content) changes.content = now.content;
-  if (now.title !== before.title) changes.title = now.title;
-  if (now.category !== before.category) changes.category = now.category;
-  // New words state what is chosen beside them; nothing chosen is left to the server.
-  const isReworded = now.content !== before.content && now.facet !== UNKNOWN;
-  if (isReworded || now.facet !== before.facet) changes.facet = now.facet === UNKNOWN ? "" : now.facet;
-  if (isReworded || now.about !== before.about) changes.about = now.about === UNKNOWN ? "" : now.about;
-  if (now.tags !== before.tags) changes.tags = [...listed(now.tags, /[,，、]/), ...unseenTags];
-  if (now.steps !== before.steps) changes.steps = listed(now.steps, /\n/);
-  if (now.outcome !== before.outcome) changes.outcome = now.outcome;
-  if (now.confidence !== before.confidence) changes.confidence = Number(now.confidence) / 100;
-  return changes;
-}
 
 /** The dialog that changes a record, or makes a new one. */
 export function RecordEditor({
@@ -110,12 +42,12 @@ export function RecordEditor({
   const [theirs, setTheirs] = useState<Record | null>(null);
   const [isSaving, setSaving] = useState(false);
   const [error, setError] = useState<string>();
-  useEffect(() => {
+  useOnChange([record, isNew], () => {
     setBase(record);
     setTheirs(null);
     setError(undefined);
     setDraft(record === null ? EMPTY : draftOf(record));
-  }, [record, isNew]);
+  });
 
   const set = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }));
   const save = async () => {
@@ -135,7 +67,7 @@ export function RecordEditor({
               kind: draft.kind,
               reason: draft.reason,
               source: "console",
-            } as never,
+            },
           }),
         );
         await refreshEverything(queries);
@@ -148,7 +80,7 @@ export function RecordEditor({
       onClose();
     } catch (problem) {
       if (base !== null && problem instanceof ApiProblem && problem.status === 412) {
-        setTheirs(await queries.fetchQuery({ ...recordQuery(base.scope, base.id), staleTime: 0 }));
+        setTheirs(await queries.query({ ...recordQuery(base.scope, base.id), staleTime: 0 }));
       } else {
         tellTrouble(problem);
       }
@@ -157,49 +89,20 @@ export function RecordEditor({
     }
   };
   /** Go on from the other person's version, with the words that were chosen. */
-  const merge = (content: string, isMineKept = true) => {
+  const merge = (content: string, isMineKept: boolean) => {
     if (theirs === null || base === null) return;
     const before = draftOf(base);
-    const changed = Object.entries(draft).filter(([name, text]) => text !== before[name as keyof Draft]);
-    const mine = isMineKept ? Object.fromEntries(changed) : {};
     setBase(theirs);
-    setDraft({ ...draftOf(theirs), ...mine, content, reason: draft.reason });
+    setDraft({
+      ...rebased(theirs, before, isMineKept ? draft : { ...before, reason: draft.reason }),
+      content,
+    });
     setTheirs(null);
   };
   const isOpen = isNew || record !== null;
 
   if (theirs !== null) {
-    return (
-      <Dialog
-        isOpen={isOpen}
-        onClose={onClose}
-        title={t("merge.title")}
-        lead={t("merge.lead", { version: theirs.version })}
-        width="max-w-2xl"
-        footer={
-          <>
-            <Button variant="tertiary" onPress={() => merge(theirs.content, false)}>
-              {t("merge.takeTheirs")}
-            </Button>
-            <Button variant="secondary" onPress={() => merge(`${theirs.content}\n${draft.content}`)}>
-              {t("merge.both")}
-            </Button>
-            <Button onPress={() => merge(draft.content)}>{t("merge.keepMine")}</Button>
-          </>
-        }
-      >
-        <div className="grid gap-3 sm:grid-cols-2">
-          <section className="border-line rounded-xl border p-4">
-            <h3 className="eyebrow mb-2">{t("merge.theirs")}</h3>
-            <p className="said whitespace-pre-wrap">{theirs.content}</p>
-          </section>
-          <section className="border-accent rounded-xl border p-4">
-            <h3 className="eyebrow mb-2">{t("merge.mine")}</h3>
-            <Difference before={theirs.content} after={draft.content} />
-          </section>
-        </div>
-      </Dialog>
-    );
+    return <MergeDialog theirs={theirs} mine={draft.content} onClose={onClose} onMerge={merge} />;
   }
   return (
     <Dialog
@@ -213,14 +116,12 @@ export function RecordEditor({
       }
       width="max-w-2xl"
       footer={
-        <>
-          <Button variant="tertiary" onPress={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button isPending={isSaving} onPress={() => void save()}>
-            {t("action.save")}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          onConfirm={() => void save()}
+          label={t("action.save")}
+          isPending={isSaving}
+        />
       }
     >
       <form
@@ -239,11 +140,15 @@ export function RecordEditor({
               label: t(`face.${kind}`),
               note: t(`kind.${kind}`),
             }))}
-            onChange={(kind) => set({ kind: kind as Draft["kind"] })}
+            onChange={(kind) => set({ kind })}
           />
         )}
         {draft.kind === "procedural" && (
-          <Field label={t("editor.name")} value={draft.title} onChange={(title) => set({ title })} />
+          <Field
+            label={t("editor.name")}
+            value={draft.title}
+            onChange={(title) => set({ title })}
+          />
         )}
         <Field
           label={t("editor.content")}
@@ -317,4 +222,3 @@ export function RecordEditor({
     </Dialog>
   );
 }
-

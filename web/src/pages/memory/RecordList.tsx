@@ -3,7 +3,7 @@ import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
-import { useFormat } from "../../lib/format";
+import { useFormat } from "../../i18n/format";
 import { RecordCard, type CardActions } from "./RecordCard";
 
 const CARD_HEIGHT = 156;
@@ -71,12 +71,15 @@ export function RecordList({
   const list = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
   const rows = useMemo(() => rowsOf(records, isTimeline), [records, isTimeline]);
+  // Each of these moves the list on the page.
+  const isEmpty = records.length === 0;
+  const hasBar = selected.size > 0;
   useLayoutEffect(() => {
     const scroller = document.getElementById(SCROLLER);
     if (list.current === null || scroller === null) return;
     const top = list.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
     setMargin(top + scroller.scrollTop);
-  }, [records.length === 0, isTimeline, selected.size > 0]);
+  }, [isEmpty, isTimeline, hasBar]);
   // The same function while the rows are the same: with another one, every row is placed anew.
   const keyOf = useCallback(
     (index: number) => {

@@ -1,14 +1,14 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "../../i18n";
 import { usePlace } from "../../lib/place";
-import { TABS, type MemorySearch, type Tab } from "../../router";
+import { TABS, type MemorySearch, type Tab } from "../../lib/address";
 
 /** The kinds of memory, each at an address of its own. */
 export const TabLinks = memo(function TabLinks({ tab }: { tab: Tab }) {
   const { t } = useTranslation();
   const place = usePlace();
-  const keep = (old: MemorySearch): MemorySearch => ({ ...old, record: undefined, view: undefined });
+  const search: MemorySearch = useSearch({ strict: false });
   const chosen = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     // With the next frame, whose layout it then does not make twice.
@@ -29,7 +29,7 @@ export const TabLinks = memo(function TabLinks({ tab }: { tab: Tab }) {
             ? { to: "/org/$org/ws/$workspace/memory", params: place }
             : { to: "/org/$org/ws/$workspace/memory/$tab", params: { ...place, tab: name } })}
           ref={name === tab ? chosen : undefined}
-          search={keep as never}
+          search={{ ...search, record: undefined, view: undefined }}
           aria-current={name === tab ? "page" : undefined}
           className={`focusable -mb-px shrink-0 rounded-t-md border-b-2 px-3 py-2.5 font-medium transition-colors ${name === tab ? "border-accent text-foreground" : "text-muted hover:text-foreground border-transparent"}`}
         >

@@ -28,6 +28,10 @@ _NEWEST: Final = text(
     "SELECT rowid FROM unit_tokens WHERE unit_tokens MATCH :query ORDER BY rowid DESC LIMIT :most"
 )
 _EVERY_TERM: Final = text("SELECT term FROM unit_vocabulary")
+_USED: Final = text(
+    "SELECT DISTINCT substr(term, -16) FROM unit_vocabulary "
+    "WHERE substr(term, -16) IN (SELECT value FROM json_each(:keys))"
+)
 # How many pages one step of merging writes, and how many rows it changes when it had nothing to do.
 _PAGES: Final = 200
 _IDLE: Final = 2
@@ -134,9 +138,8 @@ class SqliteDialect:
         return connection.execute(_CHANGES).scalar_one() - before >= _IDLE
 
     def used_keys(self, connection: Connection, keys: Collection[int]) -> set[int]:
-        from recollect.backends.sql.raw_search import tokens_with
-
-        return tokens_with(connection, keys)
+        given = json.dumps([f"{key:016x}" for key in keys])
+        return {int(key, 16) for key in connection.scalars(_USED, {"keys": given})}
 
     def says(self, connection: Connection, term: str) -> bool:
         # The file has the definition of its tables in it.

@@ -1,0 +1,123 @@
+"""What one store offers to the services, each part created on first use."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from recollect.backends.sql.jobs import SqlJobs
+from recollect.backends.sql.store import SqlStore
+
+if TYPE_CHECKING:
+    from recollect.backends.local.keyword_index import LocalKeywordIndex
+    from recollect.backends.local.unit_metadata import Catalogue
+    from recollect.backends.local.vector_index import LocalVectorIndex
+    from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.sql.archives import SqlArchives
+    from recollect.backends.sql.audit_log import SqlAudit
+    from recollect.backends.sql.database import Database
+    from recollect.backends.sql.directory import SqlDirectory
+    from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.backends.sql.state import SqlState
+    from recollect.backends.sql.transfer import SqlTransfer
+    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
+    from recollect.ports.runtime import Clock
+    from recollect.settings import Settings
+
+_MEGABYTE: Final = 1 << 20
+
+
+class Backend:
+    """The tables, indexes and contents of one store."""
+
+    def __init__(self, settings: Settings, clock: Clock, database: Database) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._database = database
+        self.store = SqlStore(database, clock)
+        self.jobs = SqlJobs(database, clock)
+
+    @cached_property
+    def state(self) -> SqlState:
+        from recollect.backends.sql.state import SqlState
+
+        return SqlState(self._database, self._clock)
+
+    @cached_property
+    def upkeep(self) -> SqlUpkeep:
+        from recollect.backends.sql.upkeep import SqlUpkeep
+
+        return SqlUpkeep(self._database)
+
+    @cached_property
+    def writes(self) -> SqlWrites:
+        from recollect.backends.sql.writes import SqlWrites
+
+        return SqlWrites(self._database)
+
+    @cached_property
+    def changes(self) -> SqlChangeLog:
+        from recollect.backends.sql.writes import SqlChangeLog
+
+        return SqlChangeLog(self._database)
+
+    @cached_property
+    def archives(self) -> SqlArchives:
+        from recollect.backends.sql.archives import SqlArchives
+
+        return SqlArchives(self._database)
+
+    @cached_property
+    def blobs(self) -> ObjectBlobs:
+        from recollect.assemble.stores import contents_of
+
+        return contents_of(self._settings, self._database)
+
+    @cached_property
+    def audit(self) -> SqlAudit:
+        from recollect.backends.sql.audit_log import SqlAudit
+
+        return SqlAudit(self._database)
+
+    @cached_property
+    def directory(self) -> SqlDirectory:
+        from recollect.backends.sql.directory import SqlDirectory
+
+        return SqlDirectory(self._database)
+
+    @cached_property
+    def transfer(self) -> SqlTransfer:
+        from recollect.backends.sql.transfer import SqlTransfer
+
+        return SqlTransfer(self._database, self._clock)
+
+    @cached_property
+    def maintenance(self) -> SqlMaintenance:
+        from recollect.backends.sql.maintenance import SqlMaintenance
+
+        return SqlMaintenance(self._database)
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        from recollect.backends.local.unit_metadata import Catalogue
+
+        return Catalogue(self._settings.recall.index_memory_mb * _MEGABYTE)
+
+    @cached_property
+    def units(self) -> LocalKeywordIndex:
+        from recollect.backends.local.keyword_index import LocalKeywordIndex
+
+        budget = self._settings.recall.index_memory_mb * _MEGABYTE
+        return LocalKeywordIndex(self._database, self._catalogue, budget)
+
+    @cached_property
+    def vectors(self) -> LocalVectorIndex:
+        from recollect.backends.local.byte_vectors import plain_product
+        from recollect.backends.local.vector_index import LocalVectorIndex
+        from recollect.models.byte_products import quick_product
+
+        budget = self._settings.recall.vector_memory_mb * _MEGABYTE
+        return LocalVectorIndex(
+            self._database, self._catalogue, budget, quick_product(plain_product)
+        )

@@ -1,0 +1,255 @@
+"""What an open store does by itself: from opening to closing."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from recollect.domain.forgetting import FORGET
+from recollect.domain.write import READING, Pending
+from recollect.errors import RecollectError
+from recollect.ports.runtime import work_in_background
+
+if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
+    from recollect.domain.scope import Caller
+
+_log = logging.getLogger(__name__)
+
+# A program that is open only for a moment leaves background work to others.
+_START_DELAY_SECONDS: Final = 3.0
+# At most so many times as long takes what a busy machine does.
+_BUSY_FACTOR: Final = 6.0
+# How often closing looks whether another process has read what was told.
+_POLL_SECONDS: Final = 0.1
+# What background work needs and takes long to import.
+_BACKGROUND_MODULES: Final = (
+    "recollect.assemble.background",
+    "recollect.assemble.recall",
+    "recollect.assemble.sessions",
+    "recollect.assemble.sharing",
+    "recollect.assemble.upkeep",
+    "recollect.backends.local.keyword_index",
+    "recollect.backends.local.vector_index",
+    "recollect.backends.sql.erasure",
+    "recollect.backends.sql.items",
+    "recollect.context.sessions",
+    "recollect.erasure.forgetting",
+    "recollect.knowledge.base",
+    "recollect.knowledge.ingest",
+    "recollect.knowledge.retrieval",
+    "recollect.lifecycle.audit",
+    "recollect.lifecycle.items",
+    "recollect.lifecycle.working_memory",
+    "recollect.models.language.tiers",
+    "recollect.models.byte_products",
+    "recollect.recall.prefetch",
+    "recollect.sharing.proposals",
+)
+
+
+class Lifetime:
+    """The tasks that run while a store is open, and what is finished before it closes."""
+
+    def __init__(self, parts: Wiring) -> None:
+        self._parts = parts
+        self._starting: asyncio.Task[None] | None = None
+        self._catching_up: asyncio.Task[None] | None = None
+        self._erasing: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
+
+    async def hide_forgotten(self) -> None:
+        """Hide what an older copy of the database brought back, before anybody sees it."""
+        if await asyncio.to_thread(self._parts.database.ledger.ids):
+            from recollect.assemble.upkeep import hide_forgotten
+
+            await hide_forgotten(self._parts.database, self._parts.clock)
+
+    async def go_on_forgetting(self) -> None:
+        """Finish in the background any forgetting that was interrupted before it was erased."""
+        if await self._parts.jobs.has(FORGET):
+            self._erasing = asyncio.create_task(self._erase(), name="recollect-erase")
+
+    async def _erase(self) -> None:
+        # In a thread, because importing takes a while and callers would wait.
+        await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
+        from recollect.assemble.background import eraser_of
+        from recollect.backends.sql.erasure import SqlErasure
+
+        await SqlErasure(self._parts.database, self._parts.clock).rouse()
+        await eraser_of(self._parts).run_due()
+
+    def start(self) -> None:
+        """Read what earlier programs could not, and start the background work after a moment."""
+        self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
+        self._starting = asyncio.create_task(self._start(), name="recollect-start")
+        if self._parts.router.common is self._parts and not self._parts.settings.is_temporary:
+            # Only this process sees a temporary one.
+            forever = self._parts.moves.follow_forever()
+            self._following = asyncio.create_task(forever, name="recollect-follow")
+
+    async def _catch_up(self) -> None:
+        """Read what was told to programs that ended before they had read it."""
+        work_in_background()
+        try:
+            if await self._parts.jobs.rouse(READING, even_given_up=True):
+                await asyncio.to_thread(self._prepare_background)
+                await self._parts.worker.run_only(READING)
+        except RecollectError as problem:
+            _log.warning("what was told before is read later: %s", problem)
+
+    async def catch_up(self) -> None:
+        """Wait for what was left unread, for as long as closing would have waited.
+
+        These are seconds of this process at work: on a busy machine, where closing was too slow,
+        opening would be too. Only a language model is waited for by the clock.
+        """
+        seconds = self._parts.settings.writing.close_seconds
+        most = seconds if self._parts.settings.tiers.extract else seconds * _BUSY_FACTOR
+        began, worked = time.monotonic(), time.process_time()
+        tasks = [parts.lifetime._catching_up for parts in self._parts.router.opened]
+        reading = {task for task in tasks if task is not None}
+        while reading and time.process_time() - worked < seconds:
+            if (left := began + most - time.monotonic()) <= 0:
+                break
+            _, reading = await asyncio.wait(reading, timeout=min(left, _POLL_SECONDS))
+
+    async def _start(self) -> None:
+        await asyncio.sleep(_START_DELAY_SECONDS)
+        # In a thread, because importing takes a while and callers would wait.
+        await asyncio.to_thread(self._prepare_background)
+        self._parts.worker.start()
+        self._parts.working.sweeper.start()
+        self._parts.sealer.start()
+        self._parts.metrics.start()
+
+    def expect_prompt(self, caller: Caller) -> None:
+        """Load what the first prompt of a session needs, unless it may take its time."""
+        if self._loading is None and self._parts.settings.session.prepare_seconds:
+            self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
+
+    async def _load(self, caller: Caller) -> None:
+        try:
+            await self._parts.recaller.load(caller.readable)
+            # In a thread, because importing takes a while and callers would wait.
+            await asyncio.to_thread(self._prepare_background)
+            await self._parts.judge.load()
+        except RecollectError as problem:
+            # Whoever asks is told.
+            _log.info("models are loaded on demand: %s", problem)
+
+    def _prepare_background(self) -> None:
+        for module in _BACKGROUND_MODULES:
+            importlib.import_module(module)
+        self._parts.understanding.open()
+
+    async def close(self) -> Pending:
+        """Finish and close everything that was created, and the stores of agents."""
+        common = self._parts.router.common
+        if common is not self._parts:
+            return await common.lifetime.close()
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
+        pending = await self._finish_reading()
+        for store in self._parts.router.stores.values():
+            await store.lifetime.close_store()
+        await self._close_work()
+        await self._parts.understanding.close()
+        await self._parts.store.close()
+        return pending
+
+    async def close_store(self) -> None:
+        """Finish and close only what is on this store."""
+        await self._close_work()
+        await self._parts.store.close()
+
+    async def _finish_reading(self) -> Pending:
+        """Read what was told, for as long as closing may wait; return what is left to read."""
+        stores = [
+            parts.lifetime for parts in self._parts.router.opened if parts.lifetime.has_unread
+        ]
+        if not stores:
+            return Pending()
+        try:
+            for store in stores:
+                await store.leave_sessions()
+            reading = [asyncio.create_task(store.read_told()) for store in stores]
+            await asyncio.wait(reading, timeout=self._parts.settings.writing.close_seconds)
+            for task in reading:
+                task.cancel()
+            await asyncio.wait(reading)
+            pending = sum([await store.unread() for store in stores], Pending())
+        except RecollectError as problem:
+            _log.warning("what was told is read after the next opening: %s", problem)
+            return Pending()
+        if pending:
+            _log.warning(
+                "%d turns of %d sessions are still to be read; the next opening goes on",
+                pending.turns,
+                pending.sessions,
+            )
+        return pending
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether something was told here that may still have to be read, now or before."""
+        is_catching_up = self._catching_up is not None and not self._catching_up.done()
+        return is_catching_up or "told" in vars(self._parts)
+
+    async def leave_sessions(self) -> None:
+        """Close the open sessions, and have what was told read by whoever comes first."""
+        if "working" in vars(self._parts):
+            await self._parts.working.sessions.close()
+        if "told" in vars(self._parts):
+            await self._parts.told.leave_all()
+
+    async def unread(self) -> Pending:
+        """Return what was told here and is still to be read."""
+        return await self._parts.told.pending() if "told" in vars(self._parts) else Pending()
+
+    async def read_told(self) -> None:
+        """Read until nothing is left of what was told here and before."""
+        if self._catching_up is not None:
+            await asyncio.wait([self._catching_up])
+        while await self.unread():
+            await self._parts.jobs.rouse(READING)
+            if not await self._parts.worker.run_only(READING):
+                # Another process reads it, or it failed and is tried again in a moment.
+                await asyncio.sleep(_POLL_SECONDS)
+
+    async def _close_work(self) -> None:
+        if self._erasing is not None:
+            # Opening and closing a memory is enough to finish forgetting.
+            await asyncio.wait([self._erasing])
+            if not self._erasing.cancelled() and (problem := self._erasing.exception()):
+                _log.warning("forgetting continues when the memory is next opened: %s", problem)
+        for task in filter(None, (self._starting, self._catching_up, self._loading)):
+            task.cancel()
+            await asyncio.wait([task])
+        endings: dict[str, Callable[[], Awaitable[object]]] = {
+            "late_vectors": lambda: self._parts.late_vectors.settled(),
+            "fresh_links": lambda: self._parts.fresh_links.close(),
+            "metrics": lambda: self._parts.metrics.close(),
+            "keys": lambda: self._parts.keys.close(),
+            "usage": lambda: self._parts.usage.close(),
+            "worker": lambda: self._parts.worker.stop(),
+            "knowledge": lambda: self._parts.knowledge.close(),
+            "working": lambda: self._parts.working.close(),
+            "store_recaller": lambda: self._parts.store_recaller.close(),
+            "_larger_reader": lambda: self._parts.close_reader(),
+        }
+        # Those of the common store serve the stores of agents too.
+        shared = (
+            {"keys", "knowledge"} if self._parts.router.common is not self._parts else set[str]()
+        )
+        for name, end in endings.items():
+            if name in vars(self._parts) and name not in shared:
+                await end()
+        if "sealer" in vars(self._parts) or self._parts.database.has_written:
+            await self._parts.sealer.close()

@@ -1,0 +1,32 @@
+import reactHooks from "eslint-plugin-react-hooks";
+import { defineConfig, globalIgnores } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+export default defineConfig(
+    globalIgnores(["public", "src/api/schema.d.ts"]),
+    tseslint.configs.strictTypeChecked,
+    reactHooks.configs.flat.recommended,
+    {
+        languageOptions: {
+            parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js"] } },
+        },
+        linterOptions: { reportUnusedDisableDirectives: "error" },
+        rules: {
+            "no-restricted-syntax": [
+                "error",
+                {
+                    selector: "TSAsExpression > TSNeverKeyword",
+                    message: "`as never` fits everything, as `any` does.",
+                },
+            ],
+            // `onPress={() => setOpen(true)}` is how handlers are written.
+            "@typescript-eslint/no-confusing-void-expression": [
+                "error",
+                { ignoreArrowShorthand: true },
+            ],
+            "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+            // It warns those who use the React compiler, which the console does not.
+            "react-hooks/incompatible-library": "off",
+        },
+    },
+);

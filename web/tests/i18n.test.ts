@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { MESSAGES, named, translate, type MessageKey } from "../src/i18n";
+
+const { en, zh } = MESSAGES;
+const SOURCES = import.meta.glob<string>(["../src/**/*.{ts,tsx}", "!../src/i18n/{en,zh}.ts"], {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
+/** Return the blanks of a message, each once, in the order of their names. */
+const blanksIn = (message: string) => [...new Set(message.match(/\{\w+\}/g))].sort().join(" ");
+
+test("both languages have the same messages", () => {
+  expect(Object.keys(zh).sort()).toEqual(Object.keys(en).sort());
+});
+
+test("a message has the same blanks in both languages", () => {
+  const differing = (Object.keys(en) as MessageKey[]).filter(
+    (key) => blanksIn(en[key]) !== blanksIn(zh[key]),
+  );
+  expect(differing.map((key) => [key, en[key], zh[key]])).toEqual([]);
+});
+
+test("every message is shown somewhere", () => {
+  const source = Object.values(SOURCES).join("\n");
+  const literals = new Set([...source.matchAll(/"([a-zA-Z]+\.[^"\n]+)"/g)].map(([, key]) => key));
+  // `empty.${tab}Lead` stands for every key of that form.
+  const patterns = [...source.matchAll(/`([a-zA-Z]+\.[^`\n]*\$\{[^`\n]*)`/g)].map(
+    ([, text = ""]) => new RegExp(`^${text.replace(".", "\\.").replace(/\$\{[^}]*\}/g, ".+")}$`),
+  );
+  // named("did", entry.action) stands for every key that begins so.
+  const sorts = new Set([...source.matchAll(/\bnamed\("(\w+)"/g)].map(([, sort]) => sort));
+  const isShown = (key: string) =>
+    literals.has(key) ||
+    sorts.has(key.split(".")[0]) ||
+    patterns.some((pattern) => pattern.test(key));
+  const unused = Object.keys(en).filter(
+    (key) => !isShown(key) && !isShown(key.replace(/_one$/, "")),
+  );
+  expect(unused).toEqual([]);
+});
+
+test("values fill the blanks, numbers as the language writes them", () => {
+  expect(translate("en", "memory.count", { count: 1234 })).toContain("1,234");
+  expect(translate("en", "memory.count", { count: 1 })).toBe("1 record");
+  expect(translate("zh", "keys.revoked", { name: "$& bot" })).toContain("$& bot");
+  expect(translate("en", "keys.revoked", {})).toBe(en["keys.revoked"]);
+});
+
+test("a word of the server is translated where it is known", () => {
+  expect(named("zh", "did", "update")).toBe(zh["did.update"]);
+  expect(named("en", "did", "something new")).toBe("something new");
+});
