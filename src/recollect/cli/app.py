@@ -275,7 +275,10 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         "Measure the quality and the speed of recall.",
         "Measure the quality of recall and the speed of memory.",
         "bench",
-        {name: name for name in ("recall", "chunks", "judge", "extract", "route", "speed")},
+        {
+            name: name
+            for name in ("recall", "chunks", "judge", "extract", "route", "digests", "speed")
+        },
         has_shared_options=False,
     ),
 }

@@ -16,7 +16,7 @@ from recollect.language.token_estimate import EstimatedTokens
 
 BUDGETS: Final = (60, 200, 600)
 LABELS: Final = "labels.jsonl"
-_SEPARATOR: Final = re.compile(r"(?<=\d)[,，](?=\d{3}\b)")
+_GROUPED: Final = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -100,11 +100,19 @@ def _text(folder: Path, form: Mapping[str, Any]) -> LabelledText:
 
 def _holds(text: str, fact: tuple[tuple[str, ...], ...]) -> bool:
     plain = _plain(text)
-    return any(all(_plain(word) in plain for word in way) for way in fact)
+    return any(all(_is_in(_plain(word), plain) for word in way) for way in fact)
+
+
+def _is_in(word: str, text: str) -> bool:
+    """Return whether a text has some words; a number at their border must end there too."""
+    before = r"(?<!\d)(?<!\d[.,])" if word[:1].isdigit() else ""
+    after = r"(?!\d)(?![.,]\d)" if word[-1:].isdigit() else ""
+    return re.search(before + re.escape(word) + after, text) is not None
 
 
 def _plain(text: str) -> str:
-    return _SPACES.sub(" ", _SEPARATOR.sub("", text)).casefold()
+    joined = _GROUPED.sub(lambda number: number[0].replace(",", ""), text)
+    return _SPACES.sub(" ", joined).casefold()
 
 
 def _opening(text: str, room: int, count: Callable[[str], int]) -> str:

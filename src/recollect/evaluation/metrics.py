@@ -197,5 +197,16 @@ def as_route_table(result: Mapping[str, Any]) -> Table:
     return table
 
 
+def as_digest_table(result: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return a table with the share of facts that each way of shortening keeps."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for way in result:
+        table.add_column(way, justify="right")
+    for group in next(iter(result.values()), {}):
+        table.add_row(group, *(f"{shares[group]:.3f}" for shares in result.values()))
+    return table
+
+
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in values.items()}

@@ -177,6 +177,31 @@ def route(
         Console().print(as_route_table(result))
 
 
+def digests(
+    folder: Annotated[
+        Path, typer.Argument(exists=True, file_okay=False, help="Texts with labels.jsonl.")
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
+    ] = False,
+) -> None:
+    """Measure how many of the facts that a reader needs are in digests of long tool results.
+
+    Each text of FOLDER is digested within 60, 200 and 600 tokens, beside two ways of cutting it.
+    """
+    from recollect.evaluation.digests import measure_digests, read_texts
+    from recollect.evaluation.metrics import as_digest_table
+
+    texts = read_texts(folder)
+    with _progress() as progress:
+        reading = progress.add_task("texts", total=len(texts))
+        result = measure_digests(texts, done=lambda count: progress.advance(reading, count))
+    if as_json:
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    else:
+        Console().print(as_digest_table(result))
+
+
 def speed(
     records: Annotated[int, typer.Option(min=100, help="Total number of records.")] = 10_000,
     users: Annotated[int, typer.Option(min=1, help="Number of scopes to spread them over.")] = 1,
