@@ -75,7 +75,7 @@ async def _check_what_is_refused_whole(client: httpx.AsyncClient) -> None:
         (kind, b"no form", "bad_multipart", "nothing was stored"),
         (kind, cut, "bad_multipart", "the 1 files before that were taken"),
         (kind, part.replace(b' filename="a.md"', b"") + b"--b--\r\n", "no_file", "no file"),
-        ({"Content-Type": "multipart/form-data; x=y"}, part, "multipart_needed", "no multipart"),
+        ({"Content-Type": "multipart/form-data; x=y"}, part, "multipart_needed", "not a multipart"),
         ({"Content-Type": "text/plain"}, b"x", "content_type_needed", "JSON"),
         (kind | {"Sec-Fetch-Site": "cross-site"}, part, "content_type_needed", "JSON"),
     ):
