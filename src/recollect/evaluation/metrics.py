@@ -203,7 +203,8 @@ def as_digest_table(result: Mapping[str, Mapping[str, float]]) -> Table:
     table.add_column("")
     for way in result:
         table.add_column(way, justify="right")
-    for group in next(iter(result.values()), {}):
+    groups = dict.fromkeys(group for shares in result.values() for group in shares)
+    for group in groups:
         table.add_row(group, *(f"{shares[group]:.3f}" for shares in result.values()))
     return table
 

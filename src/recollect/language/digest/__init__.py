@@ -30,7 +30,7 @@ from recollect.language.summary import tongue_of
 _SAMPLE_LINES: Final = 200
 _SAMPLE_CHARS: Final = 200_000
 # Of these the first that recognises a text reads it alone; the others may read it together.
-_EXCLUSIVE: Final[tuple[type[Observer], ...]] = (Changes, JsonLines, Matches, Listings, Tables)
+_EXCLUSIVE: Final[tuple[type[Observer], ...]] = (Changes, JsonLines, Matches, Listings)
 _SHARED: Final[tuple[type[Observer], ...]] = (Logs, Outlines, Symbols)
 
 
@@ -59,7 +59,7 @@ def digest(text: str, room: int, cost: Callable[[str], int], *, query: str = "")
         lines.read(line, number, is_told=any(told))
     for observer in observers:
         findings.extend(observer.findings(say))
-    is_structured = any(isinstance(observer, (*_EXCLUSIVE, Runs)) for observer in observers)
+    is_structured = any(isinstance(observer, (*_EXCLUSIVE, Tables, Runs)) for observer in observers)
     findings.extend(lines.findings(only_signals=is_structured))
     return joined(fitting(findings, room, cost, lines.number))
 
@@ -75,7 +75,9 @@ def _observers(text: str) -> list[Observer]:
     found: list[Observer] = [Traces()]
     for shape in _EXCLUSIVE:
         if shape.recognises(sample):
-            return [*found, Tables(sample) if shape is Tables else shape()]
+            return [*found, shape()]
+    if Tables.recognises(sample):
+        return [*found, Tables(sample)]
     if Runs.recognises(sample):
         # The code that a failure quotes is not what the text is about.
         return [*found, Runs()]

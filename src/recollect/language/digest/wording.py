@@ -40,6 +40,6 @@ def told(value: object) -> str:
     """Return a number with separators, and anything else as text."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    if isinstance(value, int) or value == int(value):
+    if isinstance(value, int) or value.is_integer():
         return f"{int(value):,}"
     return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
