@@ -6,7 +6,7 @@ import base64
 import re
 from typing import Final
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/\s_-]+={0,2}\s*")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/\s_-]++={0,2}\s*+")
 _DATA_URI: Final = re.compile(r"data:([\w.+/-]+)[;,]")
 _HEAD_CHARS: Final = 4_096
 _MIN_CHARS: Final = 200

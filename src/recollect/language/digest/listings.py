@@ -11,9 +11,8 @@ from recollect.language.digest.findings import Finding
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
 
-_MATCH: Final = re.compile(
-    r"^((?:\.{0,2}/)?[\w@+.~/\\-]*\.?[\w-]+\.\w{1,8}|[\w./-]+/[\w.-]+)[:-](\d+)[:-](.*)"
-)
+# A path, the number of a line and its text.
+_MATCH: Final = re.compile(r"^([\w@+.~/\\-]{1,300}?)[:-](\d{1,9})[:-](.*)")
 _LONG: Final = re.compile(
     r"^([-dlcbps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+([\d,.]+[KMGT]?)\s+(.+)$"
 )
@@ -36,13 +35,13 @@ class Matches(Observer):
     def recognises(cls, sample: Sample) -> bool:
         """Return whether most lines name a file and a line."""
         lines = sample.lines
-        return len(lines) > 2 and sum(_MATCH.match(line) is not None for line in lines) >= (
+        return len(lines) > 2 and sum(_match(line) is not None for line in lines) >= (
             0.6 * len(lines)
         )
 
     def read(self, line: str, number: int) -> bool:
         """Read the next line."""
-        if found := _MATCH.match(line):
+        if found := _match(line):
             self._hits += 1
             self._files[found[1]] += 1
         return False
@@ -146,3 +145,8 @@ def _size(text: str) -> float:
     unit = _SIZES.get(text[-1:], 1)
     digits = text.rstrip("KMGT").replace(",", "")
     return float(digits) * unit if digits.replace(".", "", 1).isdigit() else 0.0
+
+
+def _match(line: str) -> re.Match[str] | None:
+    found = _MATCH.match(line)
+    return found if found is not None and ("/" in found[1] or "." in found[1]) else None

@@ -41,7 +41,9 @@ _LEVEL: Final = re.compile(
     r"|\blevel=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|panic)\b"
     r"|\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical)\]"
 )
-_REQUEST: Final = re.compile(r'"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+)[^"]*" (\d{3})\b')
+_REQUEST: Final = re.compile(
+    r'"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) ([^\s"]++)[^"]*+" (\d{3})\b'
+)
 _HEAD_CHARS: Final = 120
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d:\d\d")
 _AFTER_TIME: Final = re.compile(r"(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\]\s|-]*")

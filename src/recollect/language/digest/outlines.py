@@ -22,8 +22,10 @@ _SYMBOL: Final = re.compile(
     r"([\w$.:<>*()]+)"
 )
 _TAG: Final = re.compile(r"<[a-zA-Z!/][^>]{0,500}>")
-_HTML_HEADING: Final = re.compile(r"<(title|h[1-4])\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
-_HTML_CONTENT: Final = re.compile(r"<(script|style)\b.*?</\1>", re.IGNORECASE | re.DOTALL)
+_HTML_HEADING: Final = re.compile(
+    r"<(title|h[1-4])\b[^>]{0,300}>(.{0,300}?)</\1>", re.IGNORECASE | re.DOTALL
+)
+_UNSHOWN: Final = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
 _MAX_HEADINGS: Final = 400
 
 
@@ -94,12 +96,26 @@ class Symbols(Observer):
 
 def without_tags(text: str) -> tuple[str, list[str]]:
     """Return the text of an HTML page, and its title and headings."""
-    clean = _HTML_CONTENT.sub(" ", text)
+    clean = _without_code(text)
     headings = [
         unescape(_TAG.sub(" ", found[2])).strip() for found in _HTML_HEADING.finditer(clean)
     ]
     broken = re.sub(r"</(?:p|div|li|tr|h\d|section|article|td)>|<br\s*/?>", "\n", clean)
     return unescape(_TAG.sub(" ", broken)), [" ".join(heading.split()) for heading in headings]
+
+
+def _without_code(text: str) -> str:
+    """Return a page without its scripts and styles."""
+    shown: list[str] = []
+    begin, inside = 0, ""
+    for tag in _UNSHOWN.finditer(text):
+        name = tag[2].lower()
+        if not inside and not tag[1]:
+            shown.append(text[begin : tag.start()])
+            inside = name
+        elif inside == name and tag[1]:
+            begin, inside = tag.end(), ""
+    return " ".join([*shown, "" if inside else text[begin:]])
 
 
 def is_html(text: str) -> bool:

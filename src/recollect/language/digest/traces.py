@@ -25,7 +25,8 @@ _RUST_FRAME: Final = re.compile(r"\s+at (\.?/?\S+\.rs:\d+(?::\d+)?)")
 # The first line of a trace in a language that puts the error first.
 _ERROR: Final = re.compile(
     r"(?:Exception in thread \"[^\"]*\" |Uncaught |Unhandled \w+ )?"
-    r"((?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error|Throwable|Failure|Panic)\b(?:: ?.*)?)$"
+    r"((?:[\w$]{1,100}\.){0,20}[A-Z][\w$]{0,200}?(?:Exception|Error|Throwable|Failure|Panic)\b"
+    r"(?:: ?.*)?)$"
 )
 _RUST_PANIC: Final = re.compile(r"thread '[^']*' panicked at (.*)")
 # Frames of runtimes and libraries: the innermost of one's own tells more.
@@ -82,7 +83,7 @@ class Traces(Observer):
             self._start("rust", f"panicked at {found[1]}", number)
         elif line.lstrip().startswith("at ") and (_JVM_FRAME.match(line) or _JS_FRAME.match(line)):
             # The error stands in the line before its first frame.
-            error = _ERROR.search(self._previous.strip())
+            error = _ERROR.match(self._previous.strip())
             if error is not None or "Error" in self._previous or "Exception" in self._previous:
                 language = "jvm" if _JVM_FRAME.match(line) and ".java" in line else "js"
                 told = error[1] if error is not None else self._previous.strip()
