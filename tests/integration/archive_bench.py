@@ -29,8 +29,8 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import ArchiveSettings
 from recollect.embedding.reindex import REINDEX, Reindexer
 from recollect.embedding.service import EmbeddingService
+from recollect.jobs.worker import Worker
 from recollect.language.analysis import query_terms, term_keys
-from recollect.lifecycle.jobs import Worker
 from recollect.ports.archives import Blobs
 from recollect.ports.embedder import Embedder
 from recollect.ports.runtime import Clock

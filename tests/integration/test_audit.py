@@ -12,6 +12,7 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.sharing import trail_of
+from recollect.audit.service import SEAL, Sealer
 from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
@@ -20,9 +21,8 @@ from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, StorageBusy
-from recollect.lifecycle.audit import SEAL, Sealer
-from recollect.lifecycle.jobs import Worker
-from recollect.lifecycle.usage import Usage
+from recollect.jobs.worker import Worker
+from recollect.records.usage import Usage
 from recollect.server.app import create_app
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock

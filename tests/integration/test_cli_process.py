@@ -144,7 +144,8 @@ def test_a_question_loads_nothing_of_what_writes_shares_and_keeps_order(
     assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
     program = (
         "import sys; from recollect.cli.app import run; run(['recall', '绿茶']); "
-        "rooms = ('writing', 'sharing', 'lifecycle', 'context', 'tools', 'server'); "
+        "rooms = ('writing', 'sharing', 'records', 'retention', 'items', 'audit', 'erasure', "
+        "'transfer', 'health', 'context', 'tools', 'server'); "
         "others = {'alembic', 'httpx', 'fastapi'}; "
         "print(sorted(it for it in sys.modules if it in others"
         " or it.startswith(tuple(f'recollect.{room}.' for room in rooms))), file=sys.stderr)"

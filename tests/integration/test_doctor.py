@@ -13,7 +13,7 @@ from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.domain.embedding import EmbedderCheck
 from recollect.domain.stats import DatabaseCondition
 from recollect.errors import StorageError
-from recollect.lifecycle.doctor import Doctor, IndexBudgets, embedder_finding
+from recollect.health.doctor import Doctor, IndexBudgets, embedder_finding
 from recollect.models import local_model
 from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings, settings_file

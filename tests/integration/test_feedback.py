@@ -9,7 +9,7 @@ from recollect import Memory
 from recollect.domain.change import ChangeSet, Committed, RecordChange
 from recollect.domain.record import Procedure, Record
 from recollect.errors import InvalidInput, NotFound, RecollectError, StorageBusy
-from recollect.lifecycle.usage import Usage
+from recollect.records.usage import Usage
 from tests.conftest import TurnedClock
 from tests.services import store_of
 

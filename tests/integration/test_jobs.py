@@ -14,7 +14,7 @@ from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.job import Job, NewJob
-from recollect.lifecycle.jobs import Worker
+from recollect.jobs.worker import Worker
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 

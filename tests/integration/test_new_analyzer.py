@@ -24,8 +24,8 @@ from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.embedding import reindex
 from recollect.embedding.reindex import Reindexer
+from recollect.jobs.worker import Worker
 from recollect.language.analysis import ANALYZER_VERSION, query_terms, term_key
-from recollect.lifecycle.jobs import Worker
 from recollect.ports.units import Left
 from tests.conftest import TurnedClock
 from tests.database_servers import Running, ask, open_at

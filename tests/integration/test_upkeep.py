@@ -20,8 +20,8 @@ from recollect.domain.fields import Draft
 from recollect.domain.record import Kind, Status, Tier
 from recollect.domain.upkeep import Selection, Worth
 from recollect.errors import SettingsError, StorageBusy
-from recollect.lifecycle.sweep import value_of
-from recollect.lifecycle.usage import Usage
+from recollect.records.usage import Usage
+from recollect.retention.sweep import value_of
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at

@@ -65,7 +65,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Dying:
     @contextmanager
     def within() -> Iterator[None]:
         with monkeypatch.context() as patch:
-            patch.setattr("recollect.lifecycle.jobs.new_holder", lambda: name)
+            patch.setattr("recollect.jobs.worker.new_holder", lambda: name)
             patch.setattr("recollect.writing.schedule.this_process", lambda: name)
             yield
 

@@ -20,7 +20,7 @@ from recollect.embedding.late_vectors import LateVectors
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
 from recollect.embedding.service import EmbeddingService
-from recollect.lifecycle.jobs import Worker
+from recollect.jobs.worker import Worker
 from recollect.ports.jobs import Jobs
 from recollect.ports.store import Store
 from recollect.writing.facets import DECIDE_FACETS, FacetDecider

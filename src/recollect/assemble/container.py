@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
+    from recollect.assemble.working_memory import WorkingMemory
+    from recollect.audit.service import AuditService, Sealer
     from recollect.backends.sql.administration import SqlAgentOverlays
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.backends.sql.writes import SqlWrites
+    from recollect.directory.service import WorkspaceDirectory
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
@@ -38,20 +41,11 @@ if TYPE_CHECKING:
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.health.statistics import MetricsKeeper, StatisticsCollector
+    from recollect.items.service import ItemKeeper
+    from recollect.jobs.worker import JobControl, Worker
+    from recollect.keys.service import KeyService
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.lifecycle.audit import AuditService, Sealer
-    from recollect.lifecycle.change_feed import ChangeFeed
-    from recollect.lifecycle.idempotency import IdempotentWork
-    from recollect.lifecycle.items import ItemKeeper
-    from recollect.lifecycle.jobs import JobControl, Worker
-    from recollect.lifecycle.keys import KeyService
-    from recollect.lifecycle.profile import ProfileKeeper
-    from recollect.lifecycle.short_term import Promoter
-    from recollect.lifecycle.statistics import MetricsKeeper, StatisticsCollector
-    from recollect.lifecycle.usage import FeedbackCounter, Usage
-    from recollect.lifecycle.versions import Bulk, Versions
-    from recollect.lifecycle.working_memory import WorkingMemory
-    from recollect.lifecycle.workspace_directory import WorkspaceDirectory
     from recollect.ports.archives import Blobs
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
@@ -63,11 +57,17 @@ if TYPE_CHECKING:
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
+    from recollect.records.change_feed import ChangeFeed
+    from recollect.records.profile import ProfileKeeper
+    from recollect.records.usage import FeedbackCounter, Usage
+    from recollect.records.versions import Bulk, Versions
+    from recollect.retention.short_term import Promoter
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
     from recollect.transfer.importer import Importer
     from recollect.writing.candidates import Indexes
+    from recollect.writing.idempotency import IdempotentWork
     from recollect.writing.judges import JudgeChain
     from recollect.writing.observer import Observer
     from recollect.writing.parts import WritingParts
@@ -239,13 +239,13 @@ class Wiring:
 
     @cached_property
     def versions(self) -> Versions:
-        from recollect.lifecycle.versions import Versions
+        from recollect.records.versions import Versions
 
         return Versions(self.store, self.listing, self.saver, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackCounter:
-        from recollect.lifecycle.usage import FeedbackCounter
+        from recollect.records.usage import FeedbackCounter
 
         return FeedbackCounter(self.store, self.listing, self.meter)
 
@@ -314,7 +314,7 @@ class Wiring:
 
     @cached_property
     def profile_keeper(self) -> ProfileKeeper:
-        from recollect.lifecycle.profile import ProfileKeeper
+        from recollect.records.profile import ProfileKeeper
 
         return ProfileKeeper(self.listing, self.saver, self.profiles, self.clock)
 
@@ -353,7 +353,7 @@ class Wiring:
 
     @cached_property
     def sealer(self) -> Sealer:
-        from recollect.lifecycle.audit import Sealer
+        from recollect.audit.service import Sealer
 
         return Sealer(self.here.audit, self.database.anchor, self.jobs)
 
@@ -541,7 +541,7 @@ class Wiring:
 
     @cached_property
     def statistics(self) -> StatisticsCollector:
-        from recollect.lifecycle.statistics import StatisticsCollector
+        from recollect.health.statistics import StatisticsCollector
 
         return StatisticsCollector(
             self.store,
@@ -618,7 +618,7 @@ class Wiring:
     @cached_property
     def job_control(self) -> JobControl:
         from recollect.assemble.several_stores import JOBS
-        from recollect.lifecycle.jobs import JobControl
+        from recollect.jobs.worker import JobControl
 
         return JobControl(
             self.router.route(self, lambda parts: parts.jobs, JOBS),
@@ -631,7 +631,7 @@ class Wiring:
     @cached_property
     def directory(self) -> WorkspaceDirectory:
         from recollect.assemble.directories import DIRECTORY
-        from recollect.lifecycle.workspace_directory import WorkspaceDirectory
+        from recollect.directory.service import WorkspaceDirectory
 
         directory = self.router.route(self, lambda parts: parts.here.directory, DIRECTORY)
         return WorkspaceDirectory(directory, self.store, self.clock)
@@ -639,7 +639,7 @@ class Wiring:
     @cached_property
     def items(self) -> ItemKeeper:
         from recollect.backends.sql.items import SqlItems
-        from recollect.lifecycle.items import ItemKeeper
+        from recollect.items.service import ItemKeeper
 
         return ItemKeeper(
             SqlItems(self.database), self.here.units, self.meaning, self.redactor, self.clock
@@ -647,14 +647,14 @@ class Wiring:
 
     @cached_property
     def bulk(self) -> Bulk:
-        from recollect.lifecycle.versions import Bulk
+        from recollect.records.versions import Bulk
 
         return Bulk(self.saver, self.versions, self.clock)
 
     @cached_property
     def metrics(self) -> MetricsKeeper:
         from recollect.backends.sql.administration import SqlMetricHours
-        from recollect.lifecycle.statistics import MetricsKeeper
+        from recollect.health.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
         return MetricsKeeper(
@@ -694,20 +694,20 @@ class Wiring:
     @cached_property
     def keys(self) -> KeyService:
         from recollect.backends.sql.administration import SqlKeys
-        from recollect.lifecycle.keys import KeyService
+        from recollect.keys.service import KeyService
 
         return KeyService(SqlKeys(self.database), self.clock)
 
     @cached_property
     def once(self) -> IdempotentWork:
         from recollect.backends.sql.writes import SqlKeptResults
-        from recollect.lifecycle.idempotency import IdempotentWork
+        from recollect.writing.idempotency import IdempotentWork
 
         return IdempotentWork(SqlKeptResults(self.database, self.clock), self.store)
 
     @cached_property
     def following(self) -> ChangeFeed:
-        from recollect.lifecycle.change_feed import ChangeFeed
+        from recollect.records.change_feed import ChangeFeed
 
         return ChangeFeed(self.router.route(self, lambda parts: parts.here.changes), self.store)
 

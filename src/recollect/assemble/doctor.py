@@ -21,6 +21,7 @@ from recollect.assemble.stores import (
     journal_at,
     server_at,
 )
+from recollect.audit.service import Verifier
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.administration import overlays_in, read_agents
 from recollect.backends.sql.agent_copy import agents_in, count_of
@@ -49,8 +50,7 @@ from recollect.domain.job import Progress
 from recollect.domain.stats import Diagnosis, Finding
 from recollect.embedding.reader import Reader
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
-from recollect.lifecycle.audit import Verifier
-from recollect.lifecycle.doctor import (
+from recollect.health.doctor import (
     Doctor,
     IndexBudgets,
     Places,

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from recollect.domain.sections import RecallSettings
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.service import EmbeddingService
-    from recollect.lifecycle.usage import Usage
     from recollect.ports.facets import FacetReader
     from recollect.ports.language_model import TokenCounter
     from recollect.ports.runtime import Clock
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch
     from recollect.recall.profile import ProfileReader
+    from recollect.records.usage import Usage
     from recollect.settings import Settings
 
 

@@ -13,6 +13,7 @@ from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAcc
 from recollect.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
+    from recollect.assemble.working_memory import WorkingMemory
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.context.notes import NotesRule
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from recollect.embedding.service import EmbeddingService
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.retrieval import PassageReader
-    from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.ports.archives import Blobs
     from recollect.ports.embedder import VectorSource
     from recollect.ports.jobs import Jobs
@@ -55,15 +55,15 @@ def working_memory(
     opened: Callable[[Caller], None],
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
+    from recollect.assemble.working_memory import WorkingMemory
     from recollect.context.archives.indexing import ArchiveImprover, ArchiveIndexer
     from recollect.context.archives.manager import ArchiveParts
     from recollect.context.archives.vault import Retention, Vault
     from recollect.context.session_state import SessionParts
     from recollect.context.sessions import Sessions
     from recollect.context.summariser import Summariser
-    from recollect.lifecycle.sweep import Sweeper
-    from recollect.lifecycle.working_memory import WorkingMemory
     from recollect.models.language.tiers import Tiers
+    from recollect.retention.sweep import Sweeper
     from recollect.writing.redaction import RedactedState, Redactor
 
     redactor = Redactor(settings.writing.redact)

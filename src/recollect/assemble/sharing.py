@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recollect.audit.prompt_replay import Replayer
+from recollect.audit.service import AuditService, Sealer, Verifier
 from recollect.backends.sql.proposals import SqlProposals
-from recollect.lifecycle.audit import AuditService, Sealer, Verifier
-from recollect.lifecycle.prompt_replay import Replayer
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.settlement import RivalFinder
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.domain.scope import Caller, Holding, Scope
     from recollect.embedding.service import EmbeddingService
-    from recollect.lifecycle.usage import Usage
     from recollect.ports.audit import Anchor
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
     from recollect.recall.profile import ProfileReader
+    from recollect.records.usage import Usage
     from recollect.settings import Settings
     from recollect.writing.candidates import Candidates
     from recollect.writing.redaction import Redactor

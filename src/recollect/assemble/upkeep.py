@@ -12,6 +12,7 @@ from recollect.assemble.sharing import parties_of
 from recollect.assemble.stores import contents_of
 
 if TYPE_CHECKING:
+    from recollect.assemble.working_memory import WorkingMemory
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.context.sessions import Sessions
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller, Holding
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
-    from recollect.lifecycle.conflicts import Conflicts
-    from recollect.lifecycle.short_term import Buffer, Promoter, Quarantine
-    from recollect.lifecycle.statistics import HealthCheck
-    from recollect.lifecycle.sweep import RecordSweep
-    from recollect.lifecycle.usage import Usage
-    from recollect.lifecycle.working_memory import WorkingMemory
+    from recollect.health.statistics import HealthCheck
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
@@ -33,6 +29,10 @@ if TYPE_CHECKING:
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
     from recollect.recall.profile import ProfileReader
+    from recollect.records.conflicts import Conflicts
+    from recollect.records.usage import Usage
+    from recollect.retention.short_term import Buffer, Promoter, Quarantine
+    from recollect.retention.sweep import RecordSweep
     from recollect.settings import Settings
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
@@ -59,9 +59,9 @@ def usage_of(
     clock: Clock,
 ) -> tuple[Usage, Promoter]:
     """Return the counter of recalls, and the promoter of records that are recalled often."""
-    from recollect.lifecycle.short_term import Promoter
-    from recollect.lifecycle.sweep import SweepRunner
-    from recollect.lifecycle.usage import Usage
+    from recollect.records.usage import Usage
+    from recollect.retention.short_term import Promoter
+    from recollect.retention.sweep import SweepRunner
     from recollect.writing.redaction import Redactor
 
     clearing = SweepRunner(store, reader, clock)
@@ -86,10 +86,10 @@ def upkeep_services_of(
     working: WorkingMemory,
 ) -> UpkeepServices:
     """Return the services of upkeep."""
-    from recollect.lifecycle.conflicts import Conflicts
-    from recollect.lifecycle.short_term import Buffer, Quarantine
-    from recollect.lifecycle.statistics import HealthCheck
-    from recollect.lifecycle.sweep import (
+    from recollect.health.statistics import HealthCheck
+    from recollect.records.conflicts import Conflicts
+    from recollect.retention.short_term import Buffer, Quarantine
+    from recollect.retention.sweep import (
         Capacity,
         Expiry,
         RecordSweep,

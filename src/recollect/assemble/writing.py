@@ -15,8 +15,8 @@ from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
 from recollect.embedding.service import EmbeddingService
+from recollect.jobs.worker import Handler
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.lifecycle.jobs import Handler
 from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock

@@ -68,7 +68,7 @@ from recollect.transfer.chat_import import session_name
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
-    from recollect.lifecycle.keys import KeyService
+    from recollect.keys.service import KeyService
     from recollect.settings import Settings
     from recollect.tools import Toolbox
 

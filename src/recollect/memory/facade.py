@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from recollect.domain.turn import Turn
     from recollect.domain.upkeep import BulkChange
     from recollect.domain.write import Route, Trace, WritePolicy, Written
-    from recollect.lifecycle.keys import KeyService
+    from recollect.keys.service import KeyService
     from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
     from recollect.memory.archives import ToolArchives
     from recollect.memory.audit import AuditTrail

@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from recollect.domain.access import EVERYTHING, ApiKey, Grant
 from recollect.domain.scope import Role
 from recollect.errors import NotAllowed, NotAuthenticated, NotAvailable, SettingsError
-from recollect.lifecycle.keys import KeyService, csrf_token
+from recollect.keys.service import KeyService, csrf_token
 from recollect.memory import Memory
 from recollect.server.limits import Limits
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recollect.context.session import Session as AsyncSession
     from recollect.domain.meter import Meter
     from recollect.domain.scope import Caller, Scope
-    from recollect.lifecycle.keys import KeyService
+    from recollect.keys.service import KeyService
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock

@@ -39,7 +39,7 @@ def _pieces(texts: list[str], size: int) -> list[str]:
 def _code() -> list[str]:
     """The project's own sources, which nothing was fitted to; lists of words are no code."""
     folder = Path(inspect.getfile(recollect)).parent
-    parts = ("backends", "cli", "lifecycle", "models", "ports", "server", "settings")
+    parts = ("backends", "cli", "records", "models", "ports", "server", "settings")
     files = [path for part in parts for path in sorted((folder / part).rglob("*.py"))]
     return _pieces([path.read_text("utf-8") for path in files], 4000)
 

@@ -16,7 +16,7 @@ from recollect.domain.scope import Role
 from recollect.domain.times import aware
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput, NotAllowed, NotAuthenticated
-from recollect.lifecycle.keys import csrf_token
+from recollect.keys.service import csrf_token
 from recollect.memory import Memory
 from recollect.server.bodies import Body, described
 from recollect.server.caller import AdministeredMemory, OpenMemory

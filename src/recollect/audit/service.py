@@ -31,13 +31,13 @@ from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.ports.audit import Anchor, Erasures, Sealed
 
 if TYPE_CHECKING:
+    from recollect.audit.prompt_replay import Replayer
     from recollect.backends.sql.audit_log import SqlAudit
     from recollect.domain.injection import Replay
     from recollect.domain.sharing import Party
-    from recollect.lifecycle.jobs import Handler
-    from recollect.lifecycle.prompt_replay import Replayer
-    from recollect.lifecycle.usage import Usage
+    from recollect.jobs.worker import Handler
     from recollect.ports.jobs import Jobs
+    from recollect.records.usage import Usage
     from recollect.sharing.records import Parties
 
 # --- Seal the audit log in batches and verify that nobody changed it ------------------------------

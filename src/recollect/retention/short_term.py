@@ -12,10 +12,10 @@ from recollect.domain.record import Record, Status, Tier
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.upkeep import Selection
 from recollect.errors import Conflict
-from recollect.lifecycle.sweep import PROMOTE, SweepAccount, SweepRunner, after
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
+from recollect.retention.sweep import PROMOTE, SweepAccount, SweepRunner, after
 from recollect.writing.saver import Saver
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from recollect.context.archives.indexing import (
 from recollect.context.archives.vault import Retention
 from recollect.context.sessions import Sessions
 from recollect.domain.job import Job
-from recollect.lifecycle.jobs import Handler
-from recollect.lifecycle.sweep import SWEEP, Sweeper
+from recollect.jobs.worker import Handler
 from recollect.ports.archives import Blobs
 from recollect.ports.language_model import LanguageModels
+from recollect.retention.sweep import SWEEP, Sweeper
 
 if TYPE_CHECKING:
     from recollect.backends.sql.archives import SqlArchives

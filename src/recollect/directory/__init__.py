@@ -1,0 +1,1 @@
+"""The directory of a workspace: its scopes, agents, users, sessions, labels and records."""

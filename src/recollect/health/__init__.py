@@ -1,0 +1,1 @@
+"""The health of a store: statistics, hourly metrics and the findings of `doctor`."""

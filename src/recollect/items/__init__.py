@@ -1,0 +1,1 @@
+"""Items: values that an application keeps under a namespace and a key."""

@@ -1,0 +1,1 @@
+"""Background jobs: the queue and the workers that run them."""

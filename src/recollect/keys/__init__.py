@@ -1,0 +1,1 @@
+"""Keys and sign-ins to the server."""

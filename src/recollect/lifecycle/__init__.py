@@ -1,1 +1,0 @@
-"""The lifecycle of records and other stored data after they are written."""

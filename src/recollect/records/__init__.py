@@ -1,0 +1,1 @@
+"""Changes to stored records: versions, conflicts, use, and the feed of changes."""

@@ -1,0 +1,1 @@
+"""Retention: expiry, sweeps, the short-term buffer and the quarantine."""
