@@ -42,7 +42,7 @@ from recollect.backends.sql.audit_entries import note_copied
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.digests import Digests, merge_digests, record_digest, turn_digest
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.jobs import OPEN
 from recollect.backends.sql.models import model_number, models_by_number

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import NAMELESS_SCOPES
+from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json

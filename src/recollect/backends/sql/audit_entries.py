@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
 
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.digests import Digests, digests_without, merge_digests
-from recollect.backends.sql.erasure_targets import begun_since
+from recollect.backends.sql.forgotten import begun_since
 from recollect.backends.sql.portable import holds
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, scope_key

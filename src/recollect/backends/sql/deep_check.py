@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Table, delete, func, select, update
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.base import KEY_DIGITS, tokens
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of
 from recollect.backends.sql.index_generations import answers
 from recollect.backends.sql.models import find_model

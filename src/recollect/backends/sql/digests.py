@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Connection, Select, Table, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.rows import Row, past_row, to_json
 from recollect.domain.audit import ComparedContents, ContentFault
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, FORGOTTEN_USER
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, FORGOTTEN_USER
 from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id

@@ -22,15 +22,9 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.erasure_files import overwrite, rewrite
 from recollect.backends.sql.erasure_rows import Batch, count_all, erase_some
-from recollect.backends.sql.erasure_targets import (
-    FORGOTTEN_AGENT,
-    FORGOTTEN_USER,
-    Found,
-    Part,
-    find,
-    names_in,
-)
+from recollect.backends.sql.erasure_targets import Found, Part, find
 from recollect.backends.sql.forget_ledger import Entry
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, FORGOTTEN_USER, names_in
 from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Column, ColumnElement, Connection, and_, func, or_, select, true, union
+from sqlalchemy import Column, ColumnElement, Connection, and_, or_, select, true, union
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import ledger_beside
 from recollect.backends.sql.forget_ledger import Entry, salted
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, names_in
 from recollect.backends.sql.portable import holds, listed, listed_numbers
-from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import collection_scopes, rows_of_scopes
 from recollect.domain.forgetting import Person, Target
 from recollect.domain.scope import SHARED_AGENT, Scope
 
-# The agent of what is being forgotten. No caller can have it; its user is a random number or a
-# pseudonym. Copies of an agent that do not serve have it too.
-FORGOTTEN_AGENT: Final = "*forgotten"
-# What the pseudonyms of forgotten users begin with.
-FORGOTTEN_USER: Final = "forgotten-"
-NAMELESS_SCOPES: Final = select(schema.scopes.c.id).where(schema.scopes.c.agent == FORGOTTEN_AGENT)
-# Words long enough to be an id; every id is one.
-_NAME: Final = re.compile(r"[\w.\-]{6,}")
 _FEW: Final = 30
 _TELLING: Final = 8
 
@@ -85,11 +75,6 @@ def find(connection: Connection, target: Target) -> Found:
     _take_surroundings(connection, target, found)
     _take_what_was_made_of_it(connection, found)
     return found
-
-
-def names_in(text: str) -> set[str]:
-    """Return everything in a text that may be an id."""
-    return set(_NAME.findall(text))
 
 
 def _whole_scopes(connection: Connection, target: Target) -> tuple[int, ...]:
@@ -283,13 +268,6 @@ def _ids(values: Collection[str] | Collection[int]) -> Mapping[str, str]:
 
 _SALT_BYTES: Final = 16
 _NONE: Final = "-"
-_STONES: Final = schema.tombstones.c
-# Ids rise with time, so the highest is of the forgetting that began last.
-_LAST_BEGUN: Final = PreparedStatement(
-    select(_STONES.forgotten_at).where(
-        _STONES.id == select(func.max(_STONES.forget_id)).scalar_subquery()
-    )
-)
 
 
 def entry_of(target: Target, found: Found, forget_id: str) -> Entry:
@@ -315,23 +293,6 @@ def not_applied(connection: Connection, noted: Iterable[str]) -> set[str]:
     """Return the forgettings that this database is too old to contain."""
     stones = schema.tombstones.c
     return {*noted} - {*connection.scalars(select(stones.id).where(stones.kind == "forget"))}
-
-
-def begun_since(connection: Connection, at: int) -> list[Entry]:
-    """Return the forgettings that began at this moment or later."""
-    stones, jobs = schema.tombstones.c, schema.jobs.c
-    # In nearly every case the last one tells that there were none.
-    last = next((row[0] for row in _LAST_BEGUN.rows(connection, {})), 0)
-    if last < at:
-        return []
-    later = select(stones.id).where(stones.kind == "forget", stones.forgotten_at >= at)
-    begun = set(connection.scalars(later))
-    # One that is not in the ledger yet is in its job.
-    is_open = jobs.gave_up <= 1
-    working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget", is_open))
-    entries = [json.loads(it)["entry"] for it in working]
-    noted = [Entry.from_json(it) for it in entries if it is not None]
-    return [it for it in noted if it.forget_id in begun] + ledger_beside(connection).read(begun)
 
 
 def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[str, Target]]:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.index_generations import answers
 from recollect.backends.sql.index_rebuild import owners_of
 from recollect.backends.sql.models import find_model, model_number, models_by_number

@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import begun_since, names_in
+from recollect.backends.sql.forgotten import begun_since, names_in
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope

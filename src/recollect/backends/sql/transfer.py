@@ -28,7 +28,7 @@ from recollect.backends.sql.archives import archive_from, find_blob
 from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.documents import document_from, source_hash
-from recollect.backends.sql.erasure_targets import FORGOTTEN_AGENT, NAMELESS_SCOPES
+from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, NAMELESS_SCOPES
 from recollect.backends.sql.items import item_from, item_row
 from recollect.backends.sql.jobs import insert_jobs
 from recollect.backends.sql.rows import (

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.erasure_targets import NAMELESS_SCOPES
+from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.portable import count_where
 from recollect.backends.sql.rows import Row, conflict_from, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
