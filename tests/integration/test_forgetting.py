@@ -15,15 +15,17 @@ from sqlalchemy import LargeBinary, String
 
 from recollect import Memory
 from recollect.assemble.doctor import diagnose
-from recollect.backends.sql import commit, erasure, erasure_files
-from recollect.backends.sql.erasure_files import overwrite, rewrite
-from recollect.backends.sql.erasure_rows import ERASERS, content_columns
+from recollect.backends.sql import commit
 from recollect.backends.sql.forget_ledger import Entry, LedgerFile
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.audit import ChainHead
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
+from recollect.erasure import files as erasure_files
+from recollect.erasure import rows as erasure
+from recollect.erasure.erasers import ERASERS, content_columns
+from recollect.erasure.files import overwrite, rewrite
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from recollect.server.app import create_app
 from recollect.settings import Settings

@@ -120,7 +120,7 @@ async def test_a_conflict_about_something_forgotten_does_not_come_back(
 async def test_what_is_being_forgotten_is_not_exported(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from recollect.backends.sql import erasure
+    from recollect.erasure import rows as erasure
 
     first, second, _ = await disputed(memory.scope(user="ann"))
     await memory.scope(user="ann").observe([{"role": "user", "content": "秘密"}], session="s")

@@ -115,7 +115,7 @@ async def test_forgetting_that_is_killed_was_not_begun_or_is_finished(tmp_path: 
 _INTERRUPTED = """
 import asyncio, os, signal, sys
 from recollect import Memory
-from recollect.backends.sql.erasure import SqlErasure
+from recollect.erasure.rows import SqlErasure
 
 async def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -13,8 +13,8 @@ from recollect.assemble.doctor import diagnose
 from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import schema
-from recollect.backends.sql.audit_entries import erase_audit_of
 from recollect.domain.audit import AuditEntry, AuditVerdict
+from recollect.erasure.audit_entries import erase_audit_of
 from recollect.errors import NotAllowed, NotFound
 from recollect.settings import Settings
 from tests.conftest import TurnedClock

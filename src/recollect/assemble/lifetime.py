@@ -35,7 +35,7 @@ _BACKGROUND_MODULES: Final = (
     "recollect.assemble.upkeep",
     "recollect.backends.local.keyword_index",
     "recollect.backends.local.vector_index",
-    "recollect.backends.sql.erasure",
+    "recollect.erasure.rows",
     "recollect.backends.sql.items",
     "recollect.context.sessions",
     "recollect.erasure.forgetting",
@@ -79,7 +79,7 @@ class Lifetime:
         # In a thread, because importing takes a while and callers would wait.
         await asyncio.to_thread(importlib.import_module, "recollect.assemble.background")
         from recollect.assemble.background import eraser_of
-        from recollect.backends.sql.erasure import SqlErasure
+        from recollect.erasure.rows import SqlErasure
 
         await SqlErasure(self._parts.database, self._parts.clock).rouse()
         await eraser_of(self._parts).run_due()

@@ -378,8 +378,8 @@ class AgentMover:
         return contents_of(settings.at_store_of(agent), target)
 
     async def _purge_at(self, agent: str, place: Mapping[str, Any]) -> int:
-        from recollect.backends.sql.erasure import SqlErasure
         from recollect.erasure.forgetting import clean_up, erase
+        from recollect.erasure.rows import SqlErasure
 
         settings = self._at(agent, place)
         database, is_ours = await self._target(agent, settings)

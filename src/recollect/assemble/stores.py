@@ -344,8 +344,8 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
 
 async def _forget_again(settings: Settings, database: Database) -> None:
     """Erase what was forgotten after the backup was made that this database comes from."""
-    from recollect.backends.sql.erasure import SqlErasure
     from recollect.erasure.forgetting import clean_up, erase
+    from recollect.erasure.rows import SqlErasure
     from recollect.ports.runtime import SystemClock
 
     erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)

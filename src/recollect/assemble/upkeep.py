@@ -121,7 +121,7 @@ def upkeep_services_of(
 
 async def hide_forgotten(database: Database, clock: Clock) -> None:
     """Hide what an older copy of the database brought back, before anybody sees it."""
-    from recollect.backends.sql.erasure import SqlErasure
+    from recollect.erasure.rows import SqlErasure
 
     await SqlErasure(database, clock).reapply()
 
@@ -141,9 +141,9 @@ def forgetting_of(
     copied: Callable[[], Awaitable[Collection[str]]],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
-    from recollect.backends.sql.erasure import SqlErasure
-    from recollect.backends.sql.erasure_proof import SqlProof
     from recollect.erasure.forgetting import Forgetting
+    from recollect.erasure.proof import SqlProof
+    from recollect.erasure.rows import SqlErasure
 
     async def let_go(target: Target) -> None:
         recaller.clear()

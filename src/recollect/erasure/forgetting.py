@@ -29,8 +29,8 @@ from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.erasure import SqlErasure
-    from recollect.backends.sql.erasure_proof import SqlProof
+    from recollect.erasure.proof import SqlProof
+    from recollect.erasure.rows import SqlErasure
 
 _PAGE_RECORDS: Final = 500
 # The number of batches that run without a pause.

@@ -36,22 +36,23 @@ from sqlalchemy import (
     select,
 )
 
-from recollect.backends.sql import raw_search, schema
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.erasure_targets import Found, find
 from recollect.backends.sql.journaled_database import journal_of
-from recollect.backends.sql.raw_search import (
+from recollect.backends.sql.schema import metadata
+from recollect.backends.sql.sqlite_database import SqliteDatabase
+from recollect.domain.forgetting import Remains, Target, Verification
+from recollect.domain.item import texts_in
+from recollect.erasure import raw_search
+from recollect.erasure.raw_search import (
     ManyPatterns,
     keys_of,
     spellings,
     spellings_of_key,
     written_forms,
 )
-from recollect.backends.sql.schema import metadata
-from recollect.backends.sql.sqlite_database import SqliteDatabase
-from recollect.domain.forgetting import Remains, Target, Verification
-from recollect.domain.item import texts_in
+from recollect.erasure.targets import Found, find
 from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Mementos
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from recollect.backends.sql.raw_search import RawFile
+from recollect.erasure.raw_search import RawFile
 from recollect.ports.erasure import Cleaning
 
 # How long somebody else may be waited for, and how often.

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from recollect.backends.sql.erasure_proof import PLACES
-from recollect.backends.sql.raw_search import ManyPatterns
 from recollect.backends.sql.schema import metadata
+from recollect.erasure.proof import PLACES
+from recollect.erasure.raw_search import ManyPatterns
 
 
 def test_it_finds_the_same_as_a_search_for_each():

@@ -15,14 +15,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
-from recollect.backends.sql import erasure_targets, schema
+from recollect.backends.sql import schema
 from recollect.backends.sql.agent_copy import copies_left
-from recollect.backends.sql.audit_entries import Pseudonym, erase_audit_of, rename_in_audit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
-from recollect.backends.sql.erasure_files import overwrite, rewrite
-from recollect.backends.sql.erasure_rows import Batch, count_all, erase_some
-from recollect.backends.sql.erasure_targets import Found, Part, find
 from recollect.backends.sql.forget_ledger import Entry
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, FORGOTTEN_USER, names_in
 from recollect.backends.sql.full_text import begin_merge, continue_merging
@@ -39,6 +35,11 @@ from recollect.domain.item import texts_in
 from recollect.domain.job import is_gone, new_holder
 from recollect.domain.times import to_micros
 from recollect.domain.unit import ARCHIVE
+from recollect.erasure import targets as erasure_targets
+from recollect.erasure.audit_entries import Pseudonym, erase_audit_of, rename_in_audit
+from recollect.erasure.erasers import Batch, count_all, erase_some
+from recollect.erasure.files import overwrite, rewrite
+from recollect.erasure.targets import Found, Part, find
 from recollect.ports.erasure import Cleaning, Erased
 from recollect.ports.runtime import Clock
 
