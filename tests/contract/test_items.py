@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect.backends.sql.items import SqlItems
 from recollect.domain.ids import new_id
 from recollect.domain.item import StoredItem
 from recollect.domain.scope import Scope
+from recollect.items.rows import SqlItems
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.backends.sql.jobs import SqlJobs
+from recollect.jobs.queue import SqlJobs
 from recollect.ports.jobs import Jobs
 from recollect.testing import JobsContract, ManualClock
 from tests.database_servers import open_at

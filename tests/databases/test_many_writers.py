@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import func, select
 
 from recollect import Memory
+from recollect.audit.rows import SqlAudit
 from recollect.backends.sql import schema
-from recollect.backends.sql.administration import SqlMetricHours
-from recollect.backends.sql.audit_log import SqlAudit
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.domain.job import NewJob
 from recollect.errors import StaleVersion
+from recollect.health.metric_hours import SqlMetricHours
+from recollect.jobs.queue import SqlJobs
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 

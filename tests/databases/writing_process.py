@@ -12,9 +12,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from recollect import Memory
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.server_database import ServerDatabase
 from recollect.domain.job import NewJob
+from recollect.jobs.queue import SqlJobs
 from recollect.ports.runtime import SystemClock
 from recollect.settings import Settings
 from recollect.settings.place import driver_url

@@ -16,8 +16,6 @@ from sqlalchemy import Connection, select
 from recollect.backends.objects import open_blobs
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import SqlArchives
-from recollect.backends.sql.index_rebuild import SqlIndexGenerations
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.scopes import find_scopes
 from recollect.backends.sql.sqlite_database import SqliteDatabase
@@ -27,8 +25,10 @@ from recollect.context.archives.manager import ArchiveParts, ToolResultManager
 from recollect.context.archives.vault import Retention, Vault
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import ArchiveSettings
+from recollect.embedding.index_rebuild import SqlIndexGenerations
 from recollect.embedding.reindex import REINDEX, Reindexer
 from recollect.embedding.service import EmbeddingService
+from recollect.jobs.queue import SqlJobs
 from recollect.jobs.worker import Worker
 from recollect.language.analysis import query_terms, term_keys
 from recollect.ports.archives import Blobs

@@ -12,15 +12,15 @@ import pytest
 
 from recollect import Memory
 from recollect.assemble.sharing import trail_of
+from recollect.audit.rows import SqlAudit
 from recollect.audit.service import SEAL, Sealer
-from recollect.backends.sql.audit_log import SqlAudit
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, StorageBusy
+from recollect.jobs.queue import SqlJobs
 from recollect.jobs.worker import Worker
 from recollect.records.usage import Usage
 from recollect.server.app import create_app

@@ -10,10 +10,10 @@ from sqlalchemy import update
 
 from recollect import Memory
 from recollect.backends.sql import schema
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.migrate import bring_up_to_date
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.job import Job, NewJob
+from recollect.jobs.queue import SqlJobs
 from recollect.jobs.worker import Worker
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at

@@ -23,7 +23,7 @@ from recollect.backends.local.filtered_search import best_within
 from recollect.backends.local.keyword_index import LocalKeywordIndex
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.unit_rows import read_accepted, read_allowed
-from recollect.backends.sql import audit_entries, schema
+from recollect.backends.sql import schema
 from recollect.backends.sql.commit import units_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row
@@ -38,6 +38,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import Selection
+from recollect.erasure import audit_entries
 from recollect.erasure.audit_entries import erase_audit_of
 from recollect.ports.units import Matches
 from recollect.recall import scan

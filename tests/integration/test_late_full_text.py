@@ -11,10 +11,10 @@ from recollect.backends.local.bm25 import Weights
 from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.sql import commit
-from recollect.backends.sql.deep_check import IndexFault, Sample, index_faults, mend
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.scopes import ScopeRow, read_scopes
 from recollect.domain.scope import Scope
+from recollect.health.deep_check import IndexFault, Sample, index_faults, mend
 from recollect.language.analysis import query_terms, term_key
 from tests.database_servers import Running, open_at
 

@@ -10,13 +10,13 @@ import pytest
 from recollect import Memory
 from recollect.backends.local.unit_metadata import Catalogue
 from recollect.backends.local.vector_index import LocalVectorIndex
-from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.change import ChangeSet
 from recollect.domain.embedding import EmbedderChoice, EmbeddingModel, UnitVector
 from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope
 from recollect.embedding import model_switch
+from recollect.embedding.scope_models import SqlScopeModels
 from recollect.errors import NotAvailable, RecollectError
 from recollect.models import catalogue
 from recollect.ports.runtime import SystemClock

@@ -15,15 +15,15 @@ from recollect.backends.local.keyword_index import FullTextSearch, load
 from recollect.backends.local.postings import PackedSearch
 from recollect.backends.sql import commit, schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.index_rebuild import SqlIndexGenerations
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.scopes import read_scopes
 from recollect.domain.archive import Archive
 from recollect.domain.job import Job
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.embedding import reindex
+from recollect.embedding.index_rebuild import SqlIndexGenerations
 from recollect.embedding.reindex import Reindexer
+from recollect.jobs.queue import SqlJobs
 from recollect.jobs.worker import Worker
 from recollect.language.analysis import ANALYZER_VERSION, query_terms, term_key
 from recollect.ports.units import Left

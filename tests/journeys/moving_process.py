@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Memory
+from recollect.agents.copying import AgentCopy
 from recollect.assemble import lifetime, moves
 from recollect.assemble.moves import AgentMover
 from recollect.backends.sql import sqlite_database
-from recollect.backends.sql.agent_copy import AgentCopy
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.settings import Settings
 

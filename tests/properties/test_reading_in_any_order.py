@@ -17,10 +17,10 @@ from sqlalchemy import delete
 
 from recollect import Memory
 from recollect.backends.sql import schema
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
 from recollect.domain.job import new_holder
 from recollect.domain.record import Evidence, Record, Status
+from recollect.jobs.queue import SqlJobs
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 from tests.fakes import FakeJudge

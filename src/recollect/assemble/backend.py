@@ -5,25 +5,25 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.backends.sql.store import SqlStore
+from recollect.jobs.queue import SqlJobs
 
 if TYPE_CHECKING:
+    from recollect.audit.rows import SqlAudit
     from recollect.backends.local.keyword_index import LocalKeywordIndex
     from recollect.backends.local.unit_metadata import Catalogue
     from recollect.backends.local.vector_index import LocalVectorIndex
     from recollect.backends.objects import ObjectBlobs
     from recollect.backends.sql.archives import SqlArchives
-    from recollect.backends.sql.audit_log import SqlAudit
     from recollect.backends.sql.database import Database
-    from recollect.backends.sql.directory import SqlDirectory
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.state import SqlState
-    from recollect.backends.sql.transfer import SqlTransfer
     from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
+    from recollect.directory.rows import SqlDirectory
     from recollect.ports.runtime import Clock
     from recollect.settings import Settings
+    from recollect.transfer.rows import SqlTransfer
 
 _MEGABYTE: Final = 1 << 20
 
@@ -76,19 +76,19 @@ class Backend:
 
     @cached_property
     def audit(self) -> SqlAudit:
-        from recollect.backends.sql.audit_log import SqlAudit
+        from recollect.audit.rows import SqlAudit
 
         return SqlAudit(self._database)
 
     @cached_property
     def directory(self) -> SqlDirectory:
-        from recollect.backends.sql.directory import SqlDirectory
+        from recollect.directory.rows import SqlDirectory
 
         return SqlDirectory(self._database)
 
     @cached_property
     def transfer(self) -> SqlTransfer:
-        from recollect.backends.sql.transfer import SqlTransfer
+        from recollect.transfer.rows import SqlTransfer
 
         return SqlTransfer(self._database, self._clock)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedRecords, SqlUndecidedTurns
 from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
@@ -19,6 +18,7 @@ from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMake
 from recollect.embedding.late_vectors import LateVectors
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
+from recollect.embedding.scope_models import SqlScopeModels
 from recollect.embedding.service import EmbeddingService
 from recollect.jobs.worker import Worker
 from recollect.ports.jobs import Jobs

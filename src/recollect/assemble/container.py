@@ -19,6 +19,7 @@ from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
+    from recollect.agents.overlays import SqlAgentOverlays
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
     from recollect.assemble.sharing import SharingParts
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from recollect.assemble.upkeep import UpkeepServices
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
-    from recollect.backends.sql.administration import SqlAgentOverlays
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.upkeep import SqlUpkeep
@@ -190,7 +190,7 @@ class Wiring:
             await self.usage.flush()
 
     async def has_memory_of(self, agent: str) -> bool:
-        from recollect.backends.sql.administration import SqlAgentOverlays
+        from recollect.agents.overlays import SqlAgentOverlays
 
         return await SqlAgentOverlays(self.database).has_memory(agent)
 
@@ -514,7 +514,7 @@ class Wiring:
 
     @cached_property
     def reindexer(self) -> Reindexer:
-        from recollect.backends.sql.index_rebuild import SqlIndexGenerations
+        from recollect.embedding.index_rebuild import SqlIndexGenerations
         from recollect.embedding.reindex import Reindexer
 
         return Reindexer(SqlIndexGenerations(self.database), self._stored_units, self.jobs)
@@ -638,7 +638,7 @@ class Wiring:
 
     @cached_property
     def items(self) -> ItemKeeper:
-        from recollect.backends.sql.items import SqlItems
+        from recollect.items.rows import SqlItems
         from recollect.items.service import ItemKeeper
 
         return ItemKeeper(
@@ -653,7 +653,7 @@ class Wiring:
 
     @cached_property
     def metrics(self) -> MetricsKeeper:
-        from recollect.backends.sql.administration import SqlMetricHours
+        from recollect.health.metric_hours import SqlMetricHours
         from recollect.health.statistics import MetricsKeeper
 
         hours = SqlMetricHours(self.database)
@@ -687,13 +687,13 @@ class Wiring:
 
     @cached_property
     def agent_overlays(self) -> SqlAgentOverlays:
-        from recollect.backends.sql.administration import SqlAgentOverlays
+        from recollect.agents.overlays import SqlAgentOverlays
 
         return SqlAgentOverlays(self.database)
 
     @cached_property
     def keys(self) -> KeyService:
-        from recollect.backends.sql.administration import SqlKeys
+        from recollect.keys.rows import SqlKeys
         from recollect.keys.service import KeyService
 
         return KeyService(SqlKeys(self.database), self.clock)

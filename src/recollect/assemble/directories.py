@@ -16,7 +16,7 @@ from recollect.errors import InvalidInput, StorageError
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
     from recollect.assemble.several_stores import Merge
-    from recollect.backends.sql.directory import SqlDirectory
+    from recollect.directory.rows import SqlDirectory
     from recollect.domain.directory import (
         LabelKind,
         NameEntry,

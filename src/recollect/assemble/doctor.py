@@ -12,6 +12,8 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
 
+from recollect.agents.copying import agents_in, count_of
+from recollect.agents.overlays import overlays_in, read_agents
 from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
 from recollect.assemble.stores import (
@@ -21,26 +23,15 @@ from recollect.assemble.stores import (
     journal_at,
     server_at,
 )
+from recollect.audit.rows import SqlAudit, require_newest
 from recollect.audit.service import Verifier
 from recollect.backends.audit_anchor import known_heads
-from recollect.backends.sql.administration import overlays_in, read_agents
-from recollect.backends.sql.agent_copy import agents_in, count_of
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks
-from recollect.backends.sql.audit_log import SqlAudit, require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.deep_check import (
-    IndexFault,
-    Sample,
-    differing_vectors,
-    index_faults,
-    mend,
-    stored_blobs,
-)
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
-from recollect.backends.sql.scope_models import SqlScopeModels
 from recollect.backends.sql.server_schema import require_usable as require_usable_server
 from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
@@ -49,7 +40,16 @@ from recollect.domain.files import make_private as make_path_private
 from recollect.domain.job import Progress
 from recollect.domain.stats import Diagnosis, Finding
 from recollect.embedding.reader import Reader
+from recollect.embedding.scope_models import SqlScopeModels
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
+from recollect.health.deep_check import (
+    IndexFault,
+    Sample,
+    differing_vectors,
+    index_faults,
+    mend,
+    stored_blobs,
+)
 from recollect.health.doctor import (
     Doctor,
     IndexBudgets,

@@ -36,7 +36,7 @@ _BACKGROUND_MODULES: Final = (
     "recollect.backends.local.keyword_index",
     "recollect.backends.local.vector_index",
     "recollect.erasure.rows",
-    "recollect.backends.sql.items",
+    "recollect.items.rows",
     "recollect.context.sessions",
     "recollect.erasure.forgetting",
     "recollect.knowledge.base",

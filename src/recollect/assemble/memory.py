@@ -65,9 +65,9 @@ async def assemble(
     if question is not None or understanding.may_be_refused:
         await asyncio.to_thread(understanding.open, question)
     # Imported here, while the model loads in a thread of its own.
+    from recollect.agents.overlays import read_overlays
     from recollect.assemble.container import Wiring
     from recollect.assemble.stores import open_database
-    from recollect.backends.sql.administration import read_overlays
     from recollect.settings.agents import with_agents
 
     # The common store holds the settings of agents, whichever agent opens the memory.

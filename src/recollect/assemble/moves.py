@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection
 
+from recollect.agents.copying import AgentCopy, put_away
+from recollect.agents.overlays import overlays_in, put_overlay, read_agents
 from recollect.assemble.stores import contents_of, open_database
-from recollect.backends.sql.administration import overlays_in, put_overlay, read_agents
-from recollect.backends.sql.agent_copy import AgentCopy, put_away
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks, set_marks
 from recollect.domain.access import MOVE_AGENT, AgentMove
 from recollect.domain.audit import NewAuditEntry

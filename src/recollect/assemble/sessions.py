@@ -158,9 +158,9 @@ def knowledge_base(
 ) -> KnowledgeBase:
     """Return the knowledge base on this database."""
     from recollect.backends.sql.documents import SqlDocuments
-    from recollect.backends.sql.jobs import SqlJobs
     from recollect.backends.sql.store import SqlStore
     from recollect.context.summariser import grounded_answer
+    from recollect.jobs.queue import SqlJobs
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.ingest import Ingester, Originals
     from recollect.knowledge.parser import Parser

@@ -19,7 +19,6 @@ from recollect.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
-    from recollect.backends.sql.transfer import SqlTransfer
     from recollect.domain.archive import Archive, Blob
     from recollect.domain.document import Document
     from recollect.domain.embedding import Reindexing
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from recollect.ports.transfer import Extent, Snapshot
     from recollect.recall.cache import CachedRecaller
     from recollect.recall.listing import Listing
+    from recollect.transfer.rows import SqlTransfer
 
 T = TypeVar("T")
 Merge = Callable[[list[Any], Mapping[str, Any]], Any]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from recollect.audit.prompt_replay import Replayer
 from recollect.audit.service import AuditService, Sealer, Verifier
-from recollect.backends.sql.proposals import SqlProposals
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
+from recollect.sharing.rows import SqlProposals
 from recollect.sharing.settlement import RivalFinder
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.audit_log import SqlAudit
+    from recollect.audit.rows import SqlAudit
     from recollect.backends.sql.database import Database
     from recollect.domain.scope import Caller, Holding, Scope
     from recollect.embedding.service import EmbeddingService

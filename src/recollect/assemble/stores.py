@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
+from recollect.audit.rows import require_newest
 from recollect.backends.audit_anchor import known_heads
-from recollect.backends.sql.audit_log import require_newest
 from recollect.backends.sql.companions import Reserve
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
@@ -197,7 +197,7 @@ async def copy_agent(
     source: Settings, target: Settings, agent: str, *, progress: Progress | None = None
 ) -> Copied:
     """Copy the memory of one agent to a store that has none of it; nothing else is copied."""
-    from recollect.backends.sql.agent_copy import AgentCopy, count_of
+    from recollect.agents.copying import AgentCopy, count_of
     from recollect.domain.ids import new_id
     from recollect.domain.times import to_micros
     from recollect.domain.transfer import Copied

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from recollect.assemble.judge import policy_of
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.jobs import SqlJobs
 from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
 from recollect.embedding.service import EmbeddingService
+from recollect.jobs.queue import SqlJobs
 from recollect.jobs.worker import Handler
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.facets import FacetReader

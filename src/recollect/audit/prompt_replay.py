@@ -21,7 +21,7 @@ from recollect.recall.message_recall import recall_for_message
 from recollect.recall.profile import ProfileReader
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.audit_log import SqlAudit
+    from recollect.audit.rows import SqlAudit
 
 Item = Record | Turn
 

@@ -32,7 +32,7 @@ from recollect.ports.audit import Anchor, Erasures, Sealed
 
 if TYPE_CHECKING:
     from recollect.audit.prompt_replay import Replayer
-    from recollect.backends.sql.audit_log import SqlAudit
+    from recollect.audit.rows import SqlAudit
     from recollect.domain.injection import Replay
     from recollect.domain.sharing import Party
     from recollect.jobs.worker import Handler

@@ -29,7 +29,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.directory import SqlDirectory
+    from recollect.directory.rows import SqlDirectory
 
 # The audit action of reading a whole workspace.
 INSPECT: Final = "inspect"

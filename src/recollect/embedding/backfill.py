@@ -23,7 +23,7 @@ from recollect.ports.scope_models import PlainUnit
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.scope_models import SqlScopeModels
+    from recollect.embedding.scope_models import SqlScopeModels
 
 # Returns the units of an archive or document from its stored text; None if it cannot be read.
 StoredUnits = Callable[[Archive | Document], Awaitable[OwnerUnits | None]]

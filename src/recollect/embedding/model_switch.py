@@ -26,7 +26,7 @@ from recollect.ports.jobs import Jobs
 from recollect.ports.scope_models import ServedUnits
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.scope_models import SqlScopeModels
+    from recollect.embedding.scope_models import SqlScopeModels
 
 _BATCH_UNITS: Final = 64
 _BATCH_SCOPES: Final = 100

@@ -29,8 +29,8 @@ from recollect.language.units import record_units, turn_units
 from recollect.ports.jobs import Jobs
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.index_rebuild import SqlIndexGenerations
-    from recollect.backends.sql.scope_models import SqlScopeModels
+    from recollect.embedding.index_rebuild import SqlIndexGenerations
+    from recollect.embedding.scope_models import SqlScopeModels
 
 REINDEX: Final = "reindex"
 _BATCH_OWNERS: Final = 200

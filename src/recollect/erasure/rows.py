@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
 
+from recollect.agents.copying import copies_left
 from recollect.backends.sql import schema
-from recollect.backends.sql.agent_copy import copies_left
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.forget_ledger import Entry

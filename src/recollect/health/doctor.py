@@ -36,7 +36,7 @@ from recollect.ports.runtime import Clock
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
-    from recollect.backends.sql.scope_models import SqlScopeModels
+    from recollect.embedding.scope_models import SqlScopeModels
 
 _MEGABYTE: Final = 1 << 20
 _MAX_LISTED_FAULTS: Final = 10

@@ -38,9 +38,9 @@ from recollect.recall.cache import CachedRecaller
 from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.administration import SqlMetricHours
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.health.metric_hours import SqlMetricHours
 
 # --- The health of a memory: figures from the database, and suspected duplicates ------------------
 # Only the latest records are compared, each with the few that share most words with it: comparing

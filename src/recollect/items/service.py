@@ -36,7 +36,7 @@ from recollect.ports.units import UnitIndex
 from recollect.writing.redaction import Redactor
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.items import SqlItems
+    from recollect.items.rows import SqlItems
 
 Vectors = NDArray[np.float32]
 

@@ -23,7 +23,7 @@ from recollect.ports.keys import StoredKey
 from recollect.ports.runtime import Clock
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.administration import SqlKeys
+    from recollect.keys.rows import SqlKeys
 
 # Every key begins with this, so that people and scanners of source code recognise one.
 _MARK: Final = "rk"

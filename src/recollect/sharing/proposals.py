@@ -37,7 +37,7 @@ from recollect.writing.redaction import Counts, Redactor
 from recollect.writing.saver import redacted_entry
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.proposals import SqlProposals
+    from recollect.sharing.rows import SqlProposals
 
 _MAX_ATTEMPTS: Final = 20
 _BATCH_PROPOSALS: Final = 200

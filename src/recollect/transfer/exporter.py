@@ -27,7 +27,7 @@ from recollect.transfer.archive_format import ContentWriter
 from recollect.transfer.format import header_line, item_line
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.transfer import SqlTransfer
+    from recollect.transfer.rows import SqlTransfer
 
 _PROGRESS_EVERY_LINES: Final = 200
 

@@ -61,7 +61,7 @@ from recollect.writing.redaction import Counting, Redactor
 
 if TYPE_CHECKING:
     from recollect.backends.sql.archives import SqlArchives
-    from recollect.backends.sql.transfer import SqlTransfer
+    from recollect.transfer.rows import SqlTransfer
 
 _BATCH_LINES: Final = 500
 _BATCH_BYTES: Final = 4_000_000

@@ -10,17 +10,17 @@ from recollect.assemble.directories import DIRECTORY
 from recollect.assemble.router import Router, Verb
 from recollect.assemble.several_stores import ARCHIVES, STORE, TRANSFER, UPKEEP, WRITES, added
 from recollect.backends.sql.archives import SqlArchives
-from recollect.backends.sql.directory import SqlDirectory
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.store import SqlStore
-from recollect.backends.sql.transfer import SqlTransfer
 from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
+from recollect.directory.rows import SqlDirectory
 from recollect.domain.directory import Contents
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.scope import Scope
 from recollect.errors import AgentMoved, StorageError
 from recollect.settings import Settings
+from recollect.transfer.rows import SqlTransfer
 
 _COMMON, _OWN = Scope(user="ann"), Scope(agent="coder", user="ann")
 

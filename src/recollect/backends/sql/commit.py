@@ -20,7 +20,7 @@ from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.documents import put_document, remove_document
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of, take_out
-from recollect.backends.sql.jobs import insert_jobs
+from recollect.backends.sql.job_rows import insert_jobs
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.rows import (
     Row,

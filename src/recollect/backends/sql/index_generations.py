@@ -11,10 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    insert,
+    select,
+    update,
+)
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.dialects.base import KEY_BYTES
+from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.full_text import UNIT_BITS, indexed_up_to, remove_many, space_of
 from recollect.backends.sql.portable import InsertOrReplace, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
@@ -92,6 +102,14 @@ def answers(units: Any = schema.units.c) -> ColumnElement[bool]:
         units.id.between(base + _TABLE.first_unit, base + _TABLE.next_unit - 1),
     )
     return ~beside.exists()
+
+
+def made_by_another_analyzer(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
+    """Return the condition that a unit answers and was made by another analyzer."""
+    column = schema.units.c.analyzer
+    # Two ranges instead of "not equal", so that the index on analyzer finds them.
+    others = (column < analyzer) | (column > analyzer)
+    return others & schema.units.c.scope_id.not_in(NAMELESS_SCOPES) & answers()
 
 
 def find_generation(connection: Connection, scope_id: int) -> Generation | None:

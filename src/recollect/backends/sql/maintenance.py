@@ -20,8 +20,7 @@ from recollect.backends.sql.companions import log_of, shared_memory_of, unfinish
 from recollect.backends.sql.database import Database, storage_error
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of, merge
-from recollect.backends.sql.index_generations import answers
-from recollect.backends.sql.index_rebuild import made_by_another_analyzer
+from recollect.backends.sql.index_generations import answers, made_by_another_analyzer
 from recollect.backends.sql.migrate import knows, require_known, revision, stored_revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob

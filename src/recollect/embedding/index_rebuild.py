@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
     Connection,
     Select,
     String,
@@ -30,10 +28,10 @@ from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.index_generations import (
     Generation,
-    answers,
     begin_generation,
     copy_vectors,
     find_generation,
+    made_by_another_analyzer,
     remove_generation_units,
     write_generation,
 )
@@ -84,16 +82,6 @@ def owners_of(connection: Connection, ids: Collection[str]) -> dict[str, Owner]:
 _UNITS: Final = schema.units.c
 _EDITIONS: Final = schema.editions.c
 _SCOPES: Final = schema.scopes.c
-# What is being forgotten is not indexed any more.
-
-
-def made_by_another_analyzer(analyzer: str | BindParameter[str]) -> ColumnElement[bool]:
-    """Return the condition that a unit answers and was made by another analyzer."""
-    column = _UNITS.analyzer
-    # Two ranges instead of "not equal", so that the index on analyzer finds them.
-    others = (column < analyzer) | (column > analyzer)
-    return others & _UNITS.scope_id.not_in(NAMELESS_SCOPES) & answers()
-
 
 # The scope of a unit beside those that answer, and of one that answers and is to be renewed.
 _BESIDE: Final = PreparedStatement(

@@ -29,8 +29,7 @@ from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.documents import document_from, source_hash
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, NAMELESS_SCOPES
-from recollect.backends.sql.items import item_from, item_row
-from recollect.backends.sql.jobs import insert_jobs
+from recollect.backends.sql.job_rows import insert_jobs
 from recollect.backends.sql.rows import (
     Row,
     conflict_from,
@@ -71,6 +70,7 @@ from recollect.domain.transfer import (
 )
 from recollect.domain.turn import Turn
 from recollect.domain.write import Watermark
+from recollect.items.rows import item_from, item_row
 from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Added, Arrival, Extent, Outcome, Snapshot
 

@@ -20,13 +20,12 @@ from sqlalchemy import (
     update,
 )
 
-from recollect.backends.sql import schema, statements
+from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.job_rows import OPEN, insert_jobs
 from recollect.backends.sql.portable import listed
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
-from recollect.domain.ids import new_id
 from recollect.domain.job import Job, JobReport, JobState, NewJob, is_gone
 from recollect.domain.page import Cursor
 from recollect.domain.stats import JobCounts
@@ -34,8 +33,7 @@ from recollect.domain.times import from_micros, to_micros
 from recollect.ports.runtime import Clock
 
 _MAX_ERROR: Final = 2_000
-# The column `gave_up`: whether a job is still to be done, or how it ended.
-OPEN: Final = 0
+# How a job ended, in the column `gave_up`.
 GAVE_UP: Final = 1
 _DONE: Final = 2
 _CANCELLED: Final = 3
@@ -238,31 +236,6 @@ class SqlJobs:
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
         found = {row[0]: row[1] for row in rows}
         return JobCounts(waiting=found.get(OPEN, 0), failed=found.get(GAVE_UP, 0))
-
-
-def insert_jobs(
-    connection: Connection, jobs: Sequence[NewJob], now: datetime, turn_ordinals: Sequence[int] = ()
-) -> None:
-    """Add jobs within a transaction; one that waits already under the same key stands for both."""
-    for job in jobs:
-        if not job.is_wanted(turn_ordinals):
-            continue
-        key = {"kind": job.kind, "key": job.key}
-        due = {
-            "payload": to_json(job.payload),
-            "run_after": to_micros(job.run_after or now),
-            "attempts": 0,
-            "gave_up": 0,
-        }
-        if not statements.SAME_JOB.rows(connection, statements.prefixed(key)):
-            unheld = {"lease_until": 0, "lease_owner": job.holder, "last_error": ""}
-            statements.INSERT_JOB.run(connection, [{"id": new_id("job"), **key, **due, **unheld}])
-            if not dialect_of(connection).is_server:
-                continue
-        # It may be running now on what it read before this write: a new time, which whoever
-        # finishes it will notice, makes it run again.
-        again = {**key, **due, "holder": job.holder, "now": to_micros(now)}
-        statements.REPEAT_JOB.run(connection, [statements.prefixed(again)])
 
 
 def _ended(

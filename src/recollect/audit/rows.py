@@ -21,14 +21,14 @@ from sqlalchemy import (
     update,
 )
 
+from recollect.audit.comparison import compare
 from recollect.backends.audit_anchor import anchor_of
-from recollect.backends.sql import digests, schema
+from recollect.backends.sql import schema
 from recollect.backends.sql.audit_entries import sealable_from
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
 from recollect.backends.sql.prepared_statement import PreparedStatement
-from recollect.backends.sql.proposals import is_by
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.audit import (
@@ -47,6 +47,7 @@ from recollect.domain.sharing import Party
 from recollect.domain.times import from_micros
 from recollect.errors import StorageError
 from recollect.ports.audit import Erasures, Sealed, SealedBatch
+from recollect.sharing.rows import is_by
 
 _AUDIT: Final = schema.audit.c
 _CHAIN: Final = schema.audit_chain.c
@@ -161,7 +162,7 @@ class SqlAudit:
 
     async def compare(self, org: str, workspace: str) -> ComparedContents:
         """Compare the content of a workspace with the digests taken when it was stored."""
-        return await self._database.read(lambda it: digests.compare(it, org, workspace))
+        return await self._database.read(lambda connection: compare(connection, org, workspace))
 
     async def workspaces(self) -> list[tuple[str, str]]:
         """Return every organisation and workspace."""

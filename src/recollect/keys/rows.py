@@ -1,105 +1,22 @@
-"""Agents' settings, keys, sign-ins and hourly totals as rows."""
+"""Keys and sign-ins as rows."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Float, and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, insert, or_, select, update
 
-from recollect.backends.sql import schema
-from recollect.backends.sql.agent_marks import is_mark, read_marks, write_row
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.portable import InsertOrIgnore
-from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of
-from recollect.backends.sql.schema import agents, keys, metric_hours, sign_ins
-from recollect.backends.sql.statements import prefixed
+from recollect.backends.sql.schema import keys, sign_ins
 from recollect.domain.access import ApiKey
-from recollect.domain.meter import CounterName
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Role
 from recollect.domain.times import from_micros, to_micros
 from recollect.errors import Conflict
 from recollect.ports.keys import StoredKey
-
-_AGENTS: Final = agents.c
-
-
-def read_overlays(connection: Connection) -> dict[str, dict[str, Any]]:
-    """Return what was set for each agent."""
-    return overlays_in(read_agents(connection))
-
-
-def read_agents(connection: Connection) -> dict[str, dict[str, Any]]:
-    """Return what is set and noted for each agent."""
-    rows = connection.execute(select(_AGENTS.name, _AGENTS.settings))
-    return {row.name: json.loads(row.settings) for row in rows}
-
-
-def put_overlay(connection: Connection, name: str, given: Mapping[str, Any], now: int) -> None:
-    """Replace what is set for an agent; what is noted about it stays."""
-    write_row(connection, name, {**read_marks(connection, name), **given}, now)
-
-
-def overlays_in(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return what is set for each agent, without what is noted about it."""
-    given = {
-        agent: {name: value for name, value in row.items() if not is_mark(name)}
-        for agent, row in rows.items()
-    }
-    return {agent: row for agent, row in given.items() if row}
-
-
-class SqlAgentOverlays:
-    """Overrides of the settings of agents, by name."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None:
-        await self._database.write(
-            lambda connection: put_overlay(connection, name, settings, to_micros(now))
-        )
-
-    async def delete(self, name: str, now: datetime) -> bool:
-        """Remove the overrides of an agent; return whether there were any."""
-
-        def write(connection: Connection) -> bool:
-            was_set = name in read_overlays(connection)
-            put_overlay(connection, name, {}, to_micros(now))
-            return was_set
-
-        return await self._database.write(write)
-
-    async def names(self) -> frozenset[str]:
-        """Return the agents that have overrides."""
-        return frozenset(await self._database.read(read_overlays))
-
-    async def get(self, name: str) -> Mapping[str, Any]:
-        """Return the overrides of an agent; empty if it has none."""
-        return (await self._database.read(read_overlays)).get(name, {})
-
-    async def has_memory(self, name: str) -> bool:
-        """Return whether this store holds records or turns of an agent."""
-        scopes = select(schema.scopes.c.id).where(schema.scopes.c.agent == name)
-        tables = (schema.records, schema.turns)
-
-        def read(connection: Connection) -> bool:
-            return any(
-                connection.execute(
-                    select(table.c.id).where(table.c.scope_id.in_(scopes)).limit(1)
-                ).first()
-                for table in tables
-            )
-
-        return await self._database.read(read)
-
-
-# --- Keys and sign-ins as rows --------------------------------------------------------------------
 
 _KEY: Final = keys.c
 _SIGN_IN: Final = sign_ins.c
@@ -250,56 +167,3 @@ def _key(row: Row) -> ApiKey:
         last_used_at=moment("last_used_at"),
         revoked_at=moment("revoked_at"),
     )
-
-
-# --- Hourly totals as rows ------------------------------------------------------------------------
-
-_HOURS: Final = metric_hours.c
-_BEGIN: Final = PreparedStatement(InsertOrIgnore(metric_hours))
-_COUNT: Final = PreparedStatement(
-    update(metric_hours)
-    .where(*(_HOURS[name] == bindparam(f"new_{name}") for name in ("hour", "name", "label")))
-    .values(value=_HOURS.value + bindparam("new_value", type_=Float()))
-)
-
-
-class SqlMetricHours:
-    """The counters of all processes on this database, by hour."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(
-        self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
-    ) -> None:
-        """Add to the totals of an hour, and remove those before `keep_since`."""
-        rows = [
-            {"hour": int(hour.timestamp()), "name": name, "label": label[:64], "value": value}
-            for (name, label), value in counted.items()
-        ]
-        too_old = delete(metric_hours).where(_HOURS.hour < int(keep_since.timestamp()))
-
-        def write(connection: Connection) -> None:
-            connection.execute(too_old)
-            # Other processes count in the same hour.
-            _BEGIN.run(connection, [{**row, "value": 0.0} for row in rows])
-            _COUNT.run(connection, [prefixed(row) for row in rows])
-
-        await self._database.write(write)
-
-    async def read(
-        self, since: datetime, until: datetime
-    ) -> Mapping[datetime, Mapping[CounterName, float]]:
-        """Return the totals of the hours that began in this period."""
-        chosen = select(metric_hours).where(
-            _HOURS.hour >= int(since.timestamp()), _HOURS.hour < int(until.timestamp())
-        )
-
-        def read(connection: Connection) -> Mapping[datetime, Mapping[CounterName, float]]:
-            found: defaultdict[datetime, dict[CounterName, float]] = defaultdict(dict)
-            for row in connection.execute(chosen):
-                hour = datetime.fromtimestamp(row.hour, UTC)
-                found[hour][row.name, row.label] = row.value
-            return found
-
-        return await self._database.read(read)

@@ -44,7 +44,7 @@ from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.digests import Digests, merge_digests, record_digest, turn_digest
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.full_text import UNIT_BITS
-from recollect.backends.sql.jobs import OPEN
+from recollect.backends.sql.job_rows import OPEN
 from recollect.backends.sql.models import model_number, models_by_number
 from recollect.backends.sql.portable import InsertOrIgnore
 from recollect.backends.sql.rows import Row, past_row, rows_of, to_json

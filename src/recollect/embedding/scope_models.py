@@ -29,7 +29,6 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.index_generations import answers
-from recollect.backends.sql.index_rebuild import owners_of
 from recollect.backends.sql.models import find_model, model_number, models_by_number
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import scope_key
@@ -37,6 +36,7 @@ from recollect.backends.sql.scopes import find_scopes, lock_scope, scopes_by_id
 from recollect.domain.embedding import EMBED, REEMBED, EmbeddingModel
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
+from recollect.embedding.index_rebuild import owners_of
 from recollect.ports.scope_models import PlainUnit, ServedUnits
 
 _UNIT_BITS: Final = 32
