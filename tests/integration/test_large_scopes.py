@@ -29,7 +29,6 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.rows import Row
 from recollect.backends.sql.scopes import find_scopes, read_scopes
 from recollect.backends.sql.store import SqlStore, list_records, list_turns
-from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.fields import Draft
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
@@ -40,8 +39,10 @@ from recollect.domain.turn import Turn
 from recollect.domain.upkeep import Selection
 from recollect.erasure import audit_entries
 from recollect.erasure.audit_entries import erase_audit_of
+from recollect.health.figures import SqlHealth
 from recollect.ports.units import Matches
 from recollect.recall import scan
+from recollect.retention.rows import SqlRetention
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 
@@ -99,7 +100,7 @@ def _few(connection: Connection, scope: _Scope, where: Filter) -> object:
 
 
 def _selected(connection: Connection, scope: _Scope, selection: Selection) -> object:
-    found = _asked(connection, lambda it: SqlUpkeep(it).select(selection, limit=10))
+    found = _asked(connection, lambda it: SqlRetention(it).select(selection, limit=10))
     assert len(found) == _FEW
     return found
 
@@ -266,7 +267,7 @@ async def test_what_counts_all_records_walks_through_them_once(tmp_path: Path):
         return _asked(connection, lambda it: SqlStore(it, TurnedClock()).counts([scope.scope]))
 
     def figures(connection: Connection, scope: _Scope) -> object:
-        return _asked(connection, lambda it: SqlUpkeep(it).figures([scope.scope], now=scope.known))
+        return _asked(connection, lambda it: SqlHealth(it).figures([scope.scope], now=scope.known))
 
     walk = await database.read(lambda it: _steps(it, scope, once))
     for work in (counts, figures):

@@ -14,13 +14,13 @@ from recollect import Memory
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.state import SqlState
-from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.fields import Draft
 from recollect.domain.record import Kind, Status, Tier
 from recollect.domain.upkeep import Selection, Worth
 from recollect.errors import SettingsError, StorageBusy
 from recollect.records.usage import Usage
+from recollect.retention.rows import SqlRetention
 from recollect.retention.sweep import value_of
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
@@ -41,7 +41,7 @@ async def database(memory: Memory, database_path: Path) -> AsyncIterator[Databas
 
 async def test_a_selection_is_read_in_pages(memory: Memory, database: Database):
     saved = await memory.remember_many([f"note {number}" for number in range(5)])
-    reader = SqlUpkeep(database)
+    reader = SqlRetention(database)
     first = await reader.select(Selection(), limit=3)
     rest = await reader.select(Selection(), after=first[-1].id, limit=3)
     assert [it.id for it in (*first, *rest)] == sorted(it.id for it in saved)
@@ -55,7 +55,7 @@ async def test_a_selection_finds_what_all_its_conditions_hold_for(
     event = await memory.remember("a party", kind="episodic", category="user")
     clock.turn(days=1)
     fresh = await memory.remember("new", category="preference")
-    reader = SqlUpkeep(database)
+    reader = SqlRetention(database)
 
     async def found(**conditions: object) -> set[str]:
         selection = Selection(**conditions)  # pyright: ignore[reportArgumentType]
@@ -96,7 +96,7 @@ async def test_a_sweep_does_not_go_through_every_record(
     assert isinstance(database, SqliteDatabase)
     engine = database._reading  # pyright: ignore[reportPrivateUsage]
     event.listen(engine, "before_cursor_execute", listen)
-    await SqlUpkeep(database).select(selection, limit=50)
+    await SqlRetention(database).select(selection, limit=50)
     event.remove(engine, "before_cursor_execute", listen)
     statement, parameters = next(it for it in asked if "FROM records" in it[0])
 
@@ -116,7 +116,7 @@ async def test_only_crowded_scopes_are_named(
     gone = await bob.remember("gone")
     await bob.delete(gone.id)
     await memory.remember("alone")
-    reader = SqlUpkeep(database)
+    reader = SqlRetention(database)
     assert await reader.crowded(None, 2, now=clock.now()) == {bob.caller_scope: 3}
     assert await reader.crowded(None, 3, now=clock.now()) == {}, "what is deleted does not count"
     assert await reader.crowded([memory.caller_scope], 2, now=clock.now()) == {}

@@ -123,7 +123,7 @@ async def test_a_record_that_is_edited_during_a_sweep_stays(
         [{"content": f"note {number}", "expires_at": soon} for number in range(3)]
     )
     clock.turn(days=2)
-    reader = services(memory).here.upkeep
+    reader = services(memory).here.retention
     select = reader.select
 
     async def edited_meanwhile(*arguments: object, **named: object):

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.state import SqlState
-    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
     from recollect.directory.rows import SqlDirectory
+    from recollect.health.figures import SqlHealth
     from recollect.ports.runtime import Clock
+    from recollect.recall.conflicts import SqlConflicts
+    from recollect.retention.rows import SqlRetention
     from recollect.settings import Settings
     from recollect.transfer.rows import SqlTransfer
 
@@ -45,10 +47,22 @@ class Backend:
         return SqlState(self._database, self._clock)
 
     @cached_property
-    def upkeep(self) -> SqlUpkeep:
-        from recollect.backends.sql.upkeep import SqlUpkeep
+    def retention(self) -> SqlRetention:
+        from recollect.retention.rows import SqlRetention
 
-        return SqlUpkeep(self._database)
+        return SqlRetention(self._database)
+
+    @cached_property
+    def conflicts(self) -> SqlConflicts:
+        from recollect.recall.conflicts import SqlConflicts
+
+        return SqlConflicts(self._database)
+
+    @cached_property
+    def health(self) -> SqlHealth:
+        from recollect.health.figures import SqlHealth
+
+        return SqlHealth(self._database)
 
     @cached_property
     def writes(self) -> SqlWrites:

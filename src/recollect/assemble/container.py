@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from recollect.audit.service import AuditService, Sealer
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
-    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.backends.sql.writes import SqlWrites
     from recollect.directory.service import WorkspaceDirectory
     from recollect.domain.archive import Archive
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.health.figures import SqlHealth
     from recollect.health.statistics import MetricsKeeper, StatisticsCollector
     from recollect.items.service import ItemKeeper
     from recollect.jobs.worker import JobControl, Worker
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
+    from recollect.recall.conflicts import SqlConflicts
     from recollect.recall.fresh_links import FreshLinks, LinkAmong
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from recollect.records.profile import ProfileKeeper
     from recollect.records.usage import FeedbackCounter, Usage
     from recollect.records.versions import Bulk, Versions
+    from recollect.retention.rows import SqlRetention
     from recollect.retention.short_term import Promoter
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
@@ -254,7 +256,7 @@ class Wiring:
         from recollect.assemble.upkeep import usage_of
 
         return usage_of(
-            self.settings, self.state, self.upkeep_reader, self.store, self.saver, self.clock
+            self.settings, self.state, self.retention_rows, self.store, self.saver, self.clock
         )
 
     @cached_property
@@ -262,10 +264,22 @@ class Wiring:
         return self.router.route(self, lambda parts: parts.here.state)
 
     @cached_property
-    def upkeep_reader(self) -> SqlUpkeep:
-        from recollect.assemble.several_stores import UPKEEP
+    def retention_rows(self) -> SqlRetention:
+        from recollect.assemble.several_stores import RETENTION
 
-        return self.router.route(self, lambda parts: parts.here.upkeep, UPKEEP)
+        return self.router.route(self, lambda parts: parts.here.retention, RETENTION)
+
+    @cached_property
+    def conflict_rows(self) -> SqlConflicts:
+        from recollect.assemble.several_stores import CONFLICTS
+
+        return self.router.route(self, lambda parts: parts.here.conflicts, CONFLICTS)
+
+    @cached_property
+    def health_rows(self) -> SqlHealth:
+        from recollect.assemble.several_stores import HEALTH
+
+        return self.router.route(self, lambda parts: parts.here.health, HEALTH)
 
     @cached_property
     def writes(self) -> SqlWrites:
@@ -328,7 +342,7 @@ class Wiring:
             self.profiles,
             self.clock,
             self.usage,
-            self.upkeep_reader,
+            self.conflict_rows,
             self.meter,
             lambda: self.knowledge,
         )
@@ -383,7 +397,9 @@ class Wiring:
 
         return upkeep_services_of(
             self.settings,
-            self.upkeep_reader,
+            self.retention_rows,
+            self.conflict_rows,
+            self.health_rows,
             self.clock,
             self.store,
             self.listing,

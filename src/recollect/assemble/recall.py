@@ -15,7 +15,6 @@ from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
-    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.domain.archive import Archive
     from recollect.domain.meter import Meter
     from recollect.domain.sections import RecallSettings
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.recall.candidate_loader import ArchiveText
+    from recollect.recall.conflicts import SqlConflicts
     from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
     from recollect.recall.paths import Path as RecallPath
@@ -123,7 +123,7 @@ def prefetch_of(
     profiles: ProfileReader,
     clock: Clock,
     usage: Usage,
-    upkeep: SqlUpkeep,
+    conflicts: SqlConflicts,
     meter: Meter,
     source: Callable[[], PassageSource],
 ) -> Prefetch:
@@ -141,7 +141,7 @@ def prefetch_of(
         token_counter(settings),
         clock,
         settings.recall,
-        upkeep,
+        conflicts,
         usage.entered,
         usage.injected,
         meter,

@@ -288,12 +288,12 @@ def _add_figures(answers: list[HealthFigures], _: Mapping[str, Any]) -> HealthFi
     )
 
 
-UPKEEP: Final[Mapping[str, Verb]] = {
+RETENTION: Final[Mapping[str, Verb]] = {
     "select": merging("select", _by_id),
     "crowded": merging("crowded", united),
-    "conflicts": merging("conflicts", latest("created_at")),
-    "figures": merging("figures", _add_figures),
 }
+CONFLICTS: Final[Mapping[str, Verb]] = {"find": merging("find", latest("created_at"))}
+HEALTH: Final[Mapping[str, Verb]] = {"figures": merging("figures", _add_figures)}
 
 
 # --- Archived contents: their keys are unique, and new ones are put at home -----------------------

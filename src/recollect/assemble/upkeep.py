@@ -14,23 +14,25 @@ from recollect.assemble.stores import contents_of
 if TYPE_CHECKING:
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.backends.sql.database import Database
-    from recollect.backends.sql.upkeep import SqlUpkeep
     from recollect.context.sessions import Sessions
     from recollect.domain.document import Document
     from recollect.domain.forgetting import Target
     from recollect.domain.scope import Caller, Holding
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex
     from recollect.recall.cache import CachedRecaller
+    from recollect.recall.conflicts import SqlConflicts
     from recollect.recall.listing import Listing
     from recollect.recall.profile import ProfileReader
     from recollect.records.conflicts import Conflicts
     from recollect.records.usage import Usage
+    from recollect.retention.rows import SqlRetention
     from recollect.retention.short_term import Buffer, Promoter, Quarantine
     from recollect.retention.sweep import RecordSweep
     from recollect.settings import Settings
@@ -53,7 +55,7 @@ class UpkeepServices:
 def usage_of(
     settings: Settings,
     state: State,
-    reader: SqlUpkeep,
+    reader: SqlRetention,
     store: Store,
     saver: Saver,
     clock: Clock,
@@ -73,7 +75,9 @@ def usage_of(
 
 def upkeep_services_of(
     settings: Settings,
-    reader: SqlUpkeep,
+    reader: SqlRetention,
+    conflicts: SqlConflicts,
+    figures: SqlHealth,
     clock: Clock,
     store: Store,
     listing: Listing,
@@ -110,8 +114,8 @@ def upkeep_services_of(
         buffer=Buffer(reader, clock),
         promoter=promoter,
         sweep=sweep,
-        health=HealthCheck(store, reader, units, clock, capacity=lifecycle.capacity),
-        conflicts=Conflicts(store, reader, meaning, redactor, clock, parties_of(settings)),
+        health=HealthCheck(store, figures, units, clock, capacity=lifecycle.capacity),
+        conflicts=Conflicts(store, conflicts, meaning, redactor, clock, parties_of(settings)),
         review=Quarantine(listing, saver, clock),
     )
 

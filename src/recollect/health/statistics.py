@@ -39,7 +39,7 @@ from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
-    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.health.figures import SqlHealth
     from recollect.health.metric_hours import SqlMetricHours
 
 # --- The health of a memory: figures from the database, and suspected duplicates ------------------
@@ -63,14 +63,14 @@ class HealthCheck:
     def __init__(
         self,
         store: Store,
-        reader: SqlUpkeep,
+        rows: SqlHealth,
         units: Holding[UnitIndex],
         clock: Clock,
         *,
         capacity: int | None,
     ) -> None:
         self._store = store
-        self._reader = reader
+        self._rows = rows
         self._units = units
         self._clock = clock
         self._capacity = capacity
@@ -78,7 +78,7 @@ class HealthCheck:
     async def health(self, scopes: Sequence[Scope], *, compare: bool = True) -> Health:
         """Return the health of these scopes; with `compare`, look for duplicates too."""
         now = self._clock.now()
-        figures = await self._reader.figures(scopes, now=now)
+        figures = await self._rows.figures(scopes, now=now)
         latest: Sequence[Record] = ()
         if compare:
             latest = await self._store.records(scopes, _ONLY_RECORDS, now=now, limit=_MAX_COMPARED)

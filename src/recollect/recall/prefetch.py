@@ -46,7 +46,7 @@ from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.recall.conflicts import SqlConflicts
 
 _log: Final = logging.getLogger(__name__)
 # The number of sessions whose answers are waited for.
@@ -84,7 +84,7 @@ class Prefetch:
         counter: TokenCounter,
         clock: Clock,
         settings: RecallSettings,
-        upkeep: SqlUpkeep,
+        conflicts: SqlConflicts,
         entered: Entered,
         injected: Injected,
         meter: Meter | None = None,
@@ -100,7 +100,7 @@ class Prefetch:
         self._settings = settings
         self._limit_of_agent = limit_of_agent
         self._document_tokens = document_tokens
-        self._upkeep = upkeep
+        self._conflicts = conflicts
         self._entered = entered
         self._injected = injected
         self._meter = meter or Meter()
@@ -335,7 +335,7 @@ class Prefetch:
         """Return the records that have an undecided conflict."""
         if not any(hit.record is not None for hit in recalled.hits):
             return frozenset()
-        undecided = await self._upkeep.conflicts(scopes)
+        undecided = await self._conflicts.find(scopes)
         return frozenset(
             record for conflict in undecided for record in (conflict.first, conflict.second)
         )

@@ -27,7 +27,7 @@ from recollect.writing.saver import redacted_entry, replacing
 from recollect.writing.strategy import merge
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.recall.conflicts import SqlConflicts
 
 _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
 _MAX_ATTEMPTS: Final = 20
@@ -39,14 +39,14 @@ class Conflicts:
     def __init__(
         self,
         store: Store,
-        reader: SqlUpkeep,
+        rows: SqlConflicts,
         meaning: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
         parties: Parties,
     ) -> None:
         self._store = store
-        self._reader = reader
+        self._rows = rows
         self._meaning = meaning
         self._redactor = redactor
         self._clock = clock
@@ -54,7 +54,7 @@ class Conflicts:
 
     async def open(self, scopes: Sequence[Scope]) -> tuple[Dispute, ...]:
         """Return the open conflicts in these scopes, latest first."""
-        return await self._with_records(scopes, await self._reader.conflicts(scopes))
+        return await self._with_records(scopes, await self._rows.find(scopes))
 
     async def resolve(
         self,
@@ -98,7 +98,7 @@ class Conflicts:
 
     async def _undecided(self, caller: Caller, conflict_id: str) -> Dispute:
         checked_text(conflict_id, "id", MAX_TITLE, blank=True)
-        found = await self._reader.conflicts(caller.readable, ids=[conflict_id])
+        found = await self._rows.find(caller.readable, ids=[conflict_id])
         disputes = await self._with_records(
             caller.readable, [conflict for conflict in found if conflict.is_open]
         )

@@ -19,7 +19,7 @@ from recollect.retention.sweep import PROMOTE, SweepAccount, SweepRunner, after
 from recollect.writing.saver import Saver
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.retention.rows import SqlRetention
 
 PROMOTION: Final = "promotion"
 _PROMOTABLE: Final = frozenset({Status.ACTIVE, Status.EXPIRED})
@@ -72,7 +72,7 @@ class Promoter:
 class Buffer:
     """Reads the buffer."""
 
-    def __init__(self, reader: SqlUpkeep, clock: Clock) -> None:
+    def __init__(self, reader: SqlRetention, clock: Clock) -> None:
         self._reader = reader
         self._clock = clock
 

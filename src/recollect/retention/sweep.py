@@ -41,7 +41,7 @@ from recollect.ports.state import State
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.upkeep import SqlUpkeep
+    from recollect.retention.rows import SqlRetention
 
 # Few enough that saves do not have to wait for long.
 _BATCH_RECORDS: Final = 20
@@ -139,7 +139,7 @@ class SweepRunner:
     Each batch is a transaction, and the next sweep finds what is left.
     """
 
-    def __init__(self, store: Store, reader: SqlUpkeep, clock: Clock) -> None:
+    def __init__(self, store: Store, reader: SqlRetention, clock: Clock) -> None:
         self._store = store
         self._reader = reader
         self._clock = clock
@@ -311,7 +311,7 @@ class Capacity:
     def __init__(
         self,
         store: Store,
-        reader: SqlUpkeep,
+        reader: SqlRetention,
         clearing: SweepRunner,
         clock: Clock,
         lifecycle: LifecycleSettings,

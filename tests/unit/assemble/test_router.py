@@ -8,17 +8,28 @@ import pytest
 
 from recollect.assemble.directories import DIRECTORY
 from recollect.assemble.router import Router, Verb
-from recollect.assemble.several_stores import ARCHIVES, STORE, TRANSFER, UPKEEP, WRITES, added
+from recollect.assemble.several_stores import (
+    ARCHIVES,
+    CONFLICTS,
+    HEALTH,
+    RETENTION,
+    STORE,
+    TRANSFER,
+    WRITES,
+    added,
+)
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.store import SqlStore
-from recollect.backends.sql.upkeep import SqlUpkeep
 from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
 from recollect.directory.rows import SqlDirectory
 from recollect.domain.directory import Contents
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.scope import Scope
 from recollect.errors import AgentMoved, StorageError
+from recollect.health.figures import SqlHealth
+from recollect.recall.conflicts import SqlConflicts
+from recollect.retention.rows import SqlRetention
 from recollect.settings import Settings
 from recollect.transfer.rows import SqlTransfer
 
@@ -112,7 +123,9 @@ async def test_a_write_follows_an_agent_that_has_moved(stores: _Stores):
         (SqlState, {}),
         (SqlStore, STORE),
         (SqlTransfer, TRANSFER),
-        (SqlUpkeep, UPKEEP),
+        (SqlConflicts, CONFLICTS),
+        (SqlHealth, HEALTH),
+        (SqlRetention, RETENTION),
         (SqlWrites, WRITES),
     ],
 )

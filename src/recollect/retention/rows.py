@@ -1,4 +1,4 @@
-"""What upkeep reads from a SQL database."""
+"""Records by their state and age, and what they are worth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
-    case,
     func,
     or_,
     select,
@@ -21,27 +20,19 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.forgotten import NAMELESS_SCOPES
-from recollect.backends.sql.portable import count_where
-from recollect.backends.sql.rows import Row, conflict_from, record_from, rows_of
+from recollect.backends.sql.rows import Row, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
-from recollect.domain.record import Kind, Record, Status, Tier, with_aliases
-from recollect.domain.relation import Conflict
+from recollect.domain.record import Record, Status, Tier, with_aliases
 from recollect.domain.scope import Scope
-from recollect.domain.stats import HealthFigures
 from recollect.domain.times import from_micros, to_micros
-from recollect.domain.upkeep import EXPIRED_BY, Selection, Worth
+from recollect.domain.upkeep import Selection, Worth
 
 _NOBODY: Final = "-"
 _records = schema.records.c
-# How the reason begins that a sweep gives for the version it makes.
-_WHY: Final = case(
-    *((_records.reason.like(f"{why}:%"), why) for why in EXPIRED_BY),
-    else_="other",
-)
 
 
-class SqlUpkeep:
-    """Records by their state and age, what they are worth, conflicts, figures.
+class SqlRetention:
+    """Records for sweeps and the short-term buffer.
 
     A selection without scopes covers all scopes, for sweeps only.
     """
@@ -81,7 +72,7 @@ class SqlUpkeep:
             else:
                 many = many.where(_records.scope_id.not_in(NAMELESS_SCOPES))
             large = list(connection.scalars(many))
-            over = _per_scope(more_than).where(_records.scope_id.in_(large), _is_active(now))
+            over = _per_scope(more_than).where(_records.scope_id.in_(large), is_active(now))
             found = {row[0]: row[1] for row in connection.execute(over)}
             return {
                 scope: found[number] for number, scope in scopes_by_id(connection, found).items()
@@ -103,31 +94,10 @@ class SqlUpkeep:
                 _records.updated_at,
                 _records.last_confirmed,
                 _records.last_accessed,
-            ).where(_records.scope_id.in_(find_scopes(connection, [scope])), _is_active(now))
+            ).where(_records.scope_id.in_(find_scopes(connection, [scope])), is_active(now))
             return [_worth(row) for row in rows_of(connection, wanted)]
 
         return await self._database.read(read)
-
-    async def conflicts(
-        self, scopes: Sequence[Scope], *, ids: Sequence[str] | None = None
-    ) -> list[Conflict]:
-        """Return open conflicts between active records, latest first; or those with these ids."""
-        table = schema.conflicts.c
-
-        def read(connection: Connection) -> list[Conflict]:
-            found = find_scopes(connection, scopes)
-            wanted = select(schema.conflicts).where(table.scope_id.in_(found))
-            wanted = wanted.where(_is_open() if ids is None else table.id.in_(ids))
-            rows = rows_of(connection, wanted.order_by(table.created_at.desc(), table.id.desc()))
-            return [conflict_from(row, found[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def figures(self, scopes: Sequence[Scope], *, now: datetime) -> HealthFigures:
-        """Return the health figures of these scopes."""
-        return await self._database.read(
-            lambda connection: _figures(connection, list(find_scopes(connection, scopes)), now)
-        )
 
 
 def _place(selection: Selection) -> ColumnElement[str]:
@@ -199,22 +169,9 @@ def _has_time(now: datetime) -> ColumnElement[bool]:
     return or_(_records.expires_at.is_(None), _records.expires_at > to_micros(now))
 
 
-def _is_active(now: datetime) -> ColumnElement[bool]:
+def is_active(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a record is active and has not expired."""
     return and_(_records.status == Status.ACTIVE.value, _has_time(now))
-
-
-def _is_open() -> ColumnElement[bool]:
-    """Return the condition that a conflict is undecided and both records still stand."""
-    table = schema.conflicts.c
-    first, second = schema.records.alias(), schema.records.alias()
-    active = Status.ACTIVE.value
-    return and_(
-        table.resolved_at.is_(None),
-        select(first.c.id).where(first.c.id == table.first_id, first.c.status == active).exists(),
-        select(second.c.id)
-        .where(second.c.id == table.second_id, second.c.status == active)
-        .exists(),
-    )
 
 
 def _worth(row: Row) -> Worth:
@@ -227,57 +184,3 @@ def _worth(row: Row) -> Worth:
         rejected=row["rejected"],
         last_touched=from_micros(max(touched)),
     )
-
-
-def _figures(connection: Connection, scopes: list[int], now: datetime) -> HealthFigures:
-    conflicts = schema.conflicts.c
-    # Found by the small indexes: adding nothing keeps SQLite from walking through the scopes.
-    few = (_records.scope_id + 0).in_(scopes)
-    over = and_(_records.status == Status.ACTIVE.value, _records.expires_at <= to_micros(now))
-    expired_by = _counts(connection, _WHY, few, _has_status(Status.EXPIRED))
-    held = [_held(connection, scope_id, now) for scope_id in scopes]
-    total = sum(it["total"] for it in held)
-    return HealthFigures(
-        total=total,
-        mean_confidence=sum(it["confidence"] for it in held) / total if total else None,
-        by_kind={
-            kind.value: count for kind in Kind if (count := sum(it[kind.value] for it in held))
-        },
-        buffered=sum(it["buffered"] for it in held),
-        quarantined=_number(connection, few, _has_status(Status.QUARANTINED)),
-        expired=sum(expired_by.values()) + _number(connection, few, over),
-        expired_by=expired_by,
-        conflicts=connection.scalar(
-            select(func.count())
-            .select_from(schema.conflicts)
-            .where(conflicts.scope_id.in_(scopes), _is_open())
-        )
-        or 0,
-        fullest=max((it["total"] for it in held), default=0),
-    )
-
-
-def _held(connection: Connection, scope_id: int, now: datetime) -> Row:
-    """Return figures of the active records of a scope, in one pass without sorting."""
-    counted = select(
-        func.count().label("total"),
-        func.coalesce(func.sum(_records.confidence), 0.0).label("confidence"),
-        count_where(_records.tier == Tier.SHORT.value).label("buffered"),
-        *(count_where(_records.kind == kind.value).label(kind.value) for kind in Kind),
-    ).where(_records.scope_id == scope_id, _is_active(now))
-    return rows_of(connection, counted)[0]
-
-
-def _has_status(status: Status) -> ColumnElement[bool]:
-    return and_(NOT_ACTIVE, _records.status == status.value)
-
-
-def _counts(
-    connection: Connection, column: ColumnElement[Any], *where: ColumnElement[bool]
-) -> dict[Any, int]:
-    counted = select(column, func.count()).where(*where).group_by(column)
-    return {row[0]: row[1] for row in connection.execute(counted)}
-
-
-def _number(connection: Connection, *where: ColumnElement[bool]) -> int:
-    return connection.scalar(select(func.count()).select_from(schema.records).where(*where)) or 0
