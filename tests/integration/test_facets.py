@@ -15,7 +15,6 @@ import pytest
 from numpy.typing import NDArray
 
 from recollect import Memory
-from recollect.backends.sql.writes import SqlUndecidedRecords
 from recollect.cli.app import run
 from recollect.domain.embedding import JudgeCalibration
 from recollect.domain.record import Record
@@ -26,6 +25,7 @@ from recollect.ports.judge import Statement
 from recollect.writing import facets as facet_job
 from recollect.writing.facets import FacetDecider
 from recollect.writing.judges import ThresholdJudge
+from recollect.writing.undecided import SqlUndecidedRecords
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
 from tests.services import services, without_background_work

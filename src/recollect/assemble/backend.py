@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.backends.sql.state import SqlState
-    from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
     from recollect.directory.rows import SqlDirectory
     from recollect.health.figures import SqlHealth
     from recollect.ports.runtime import Clock
     from recollect.recall.conflicts import SqlConflicts
+    from recollect.records.change_feed import SqlChangeLog
     from recollect.retention.rows import SqlRetention
     from recollect.settings import Settings
     from recollect.transfer.rows import SqlTransfer
+    from recollect.writing.rows import SqlWrites
 
 _MEGABYTE: Final = 1 << 20
 
@@ -66,13 +67,13 @@ class Backend:
 
     @cached_property
     def writes(self) -> SqlWrites:
-        from recollect.backends.sql.writes import SqlWrites
+        from recollect.writing.rows import SqlWrites
 
         return SqlWrites(self._database)
 
     @cached_property
     def changes(self) -> SqlChangeLog:
-        from recollect.backends.sql.writes import SqlChangeLog
+        from recollect.records.change_feed import SqlChangeLog
 
         return SqlChangeLog(self._database)
 

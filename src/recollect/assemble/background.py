@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedRecords, SqlUndecidedTurns
 from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding import EMBED, REEMBED
@@ -25,6 +24,8 @@ from recollect.ports.jobs import Jobs
 from recollect.ports.store import Store
 from recollect.writing.facets import DECIDE_FACETS, FacetDecider
 from recollect.writing.jobs import DECIDE_ACTS, RECOVER, REREAD, ActDecider, Recovery
+from recollect.writing.lost_readings import SqlLostReadings
+from recollect.writing.undecided import SqlUndecidedRecords, SqlUndecidedTurns
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring

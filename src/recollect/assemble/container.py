@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from recollect.audit.service import AuditService, Sealer
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
-    from recollect.backends.sql.writes import SqlWrites
     from recollect.directory.service import WorkspaceDirectory
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
@@ -74,6 +73,7 @@ if TYPE_CHECKING:
     from recollect.writing.observer import Observer
     from recollect.writing.parts import WritingParts
     from recollect.writing.redaction import Redactor
+    from recollect.writing.rows import SqlWrites
     from recollect.writing.saver import Saver
     from recollect.writing.told import Told
 
@@ -716,8 +716,7 @@ class Wiring:
 
     @cached_property
     def once(self) -> IdempotentWork:
-        from recollect.backends.sql.writes import SqlKeptResults
-        from recollect.writing.idempotency import IdempotentWork
+        from recollect.writing.idempotency import IdempotentWork, SqlKeptResults
 
         return IdempotentWork(SqlKeptResults(self.database, self.clock), self.store)
 

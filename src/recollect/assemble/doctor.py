@@ -16,13 +16,7 @@ from recollect.agents.copying import agents_in, count_of
 from recollect.agents.overlays import overlays_in, read_agents
 from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
-from recollect.assemble.stores import (
-    contents_of,
-    database_at,
-    has_memory,
-    journal_at,
-    server_at,
-)
+from recollect.assemble.stores import contents_of, database_at, has_memory, journal_at, server_at
 from recollect.audit.rows import SqlAudit, require_newest
 from recollect.audit.service import Verifier
 from recollect.backends.audit_anchor import known_heads

@@ -26,13 +26,7 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import (
-    Conflict,
-    InvalidInput,
-    RecollectError,
-    SettingsError,
-    StorageError,
-)
+from recollect.errors import Conflict, InvalidInput, RecollectError, SettingsError, StorageError
 from recollect.settings.agents import PLACE, agent_over, place_of, told_place, with_agents
 
 if TYPE_CHECKING:

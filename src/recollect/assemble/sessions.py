@@ -157,7 +157,6 @@ def knowledge_base(
     reader: PassageReader | None,
 ) -> KnowledgeBase:
     """Return the knowledge base on this database."""
-    from recollect.backends.sql.documents import SqlDocuments
     from recollect.backends.sql.store import SqlStore
     from recollect.context.summariser import grounded_answer
     from recollect.jobs.queue import SqlJobs
@@ -166,6 +165,7 @@ def knowledge_base(
     from recollect.knowledge.parser import Parser
     from recollect.knowledge.retrieval import Retriever
     from recollect.knowledge.rewriting import Rewriter
+    from recollect.knowledge.rows import SqlDocuments
     from recollect.knowledge.summaries import ModelSummaries
 
     documents = SqlDocuments(database)

@@ -23,7 +23,7 @@ from recollect.backends.sql import schema, statements
 from recollect.backends.sql.archives import archive_from
 from recollect.backends.sql.commit import COUNTER, OpenScope, unit_rows
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.documents import document_from
+from recollect.backends.sql.document_rows import document_from
 from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.full_text import UNIT_BITS
 from recollect.backends.sql.index_generations import (

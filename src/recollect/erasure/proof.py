@@ -25,16 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    String,
-    Table,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import Column, ColumnElement, Connection, String, Table, func, or_, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database

@@ -22,13 +22,7 @@ from recollect.domain.audit import AuditVerdict
 from recollect.domain.embedding import GAP_LASTS, EmbedderCheck, EmbedderState, EmbeddingModel
 from recollect.domain.files import is_private
 from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask
-from recollect.domain.stats import (
-    DatabaseCondition,
-    Finding,
-    IndexFigures,
-    TroubledJob,
-    Verdict,
-)
+from recollect.domain.stats import DatabaseCondition, Finding, IndexFigures, TroubledJob, Verdict
 from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    case,
-    func,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE

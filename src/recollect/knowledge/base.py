@@ -21,7 +21,7 @@ from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Originals,
 from recollect.knowledge.retrieval import Retriever
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.documents import SqlDocuments
+    from recollect.knowledge.rows import SqlDocuments
 
 _MAX_QUESTION_CHARS: Final = 2_000
 

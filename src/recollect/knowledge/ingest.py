@@ -54,7 +54,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.documents import SqlDocuments
+    from recollect.knowledge.rows import SqlDocuments
 
 # --- The original files of documents in the blob store: compressed, and checked when read ---------
 

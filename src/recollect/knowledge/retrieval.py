@@ -41,7 +41,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.documents import SqlDocuments
+    from recollect.knowledge.rows import SqlDocuments
 
 _DOCUMENT: Final = UNIT_OWNERS.index(DOCUMENT)
 _MAX_ATTEMPTS: Final = 3

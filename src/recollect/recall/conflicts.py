@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, and_, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from typing import Final
 
-from recollect.domain.change import Changes, ScopeChange
+from sqlalchemy import Connection, bindparam, select
+
+from recollect.backends.sql import schema
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.scopes import find_scopes
+from recollect.domain.change import Change, Changes, ScopeChange
 from recollect.domain.page import checked_limit
 from recollect.domain.scope import Scope
+from recollect.domain.unit import OWNER_KINDS
 from recollect.errors import InvalidInput
 from recollect.ports.store import Store
-
-if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlChangeLog
 
 _MAX_CHANGES: Final = 1_000
 _MAX_WAIT_SECONDS: Final = 60.0
@@ -97,3 +101,55 @@ def _read(mark: str, scopes: int, *, may_grow: bool) -> list[int]:
             hint="Ask without a mark for a new one, then read everything again.",
         )
     return versions + [0] * new
+
+
+_CHANGES: Final = schema.changes.c
+_VERSIONS: Final = (
+    select(_CHANGES.version)
+    .distinct()
+    .where(
+        _CHANGES.scope_id == bindparam("scope"),
+        _CHANGES.version > bindparam("version"),
+        _CHANGES.entity.in_(OWNER_KINDS),
+    )
+    .order_by(_CHANGES.version)
+    .limit(bindparam("most"))
+    .subquery()
+)
+_SINCE: Final = (
+    select(_CHANGES.version, _CHANGES.entity, _CHANGES.id, _CHANGES.op)
+    .where(
+        _CHANGES.scope_id == bindparam("scope"),
+        # MySQL limits no subquery that IN looks into, but a table in it.
+        _CHANGES.version.in_(select(_VERSIONS)),
+        _CHANGES.entity.in_(OWNER_KINDS),
+    )
+    .order_by(_CHANGES.version, _CHANGES.seq)
+)
+
+
+class SqlChangeLog:
+    """Reads the table that every write adds to."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def since(
+        self, scope: Scope, version: int, *, limit: int
+    ) -> Sequence[tuple[int, tuple[Change, ...]]]:
+        """Return the changes of a scope after a version, by version, at most `limit` versions.
+
+        A version that only changed the index has no changes.
+        """
+
+        def read(connection: Connection) -> list[tuple[int, tuple[Change, ...]]]:
+            for number in find_scopes(connection, [scope]):
+                given = {"scope": number, "version": version, "most": limit}
+                rows = connection.execute(_SINCE, given).all()
+                return [
+                    (of, tuple(Change(entity=it[1], id=it[2], op=it[3]) for it in several))
+                    for of, several in groupby(rows, key=lambda row: row[0])
+                ]
+            return []
+
+        return await self._database.read(read)

@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE

@@ -27,7 +27,7 @@ from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from, find_blob
 from recollect.backends.sql.commit import Commit
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.documents import document_from, source_hash
+from recollect.backends.sql.document_rows import document_from, source_hash
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, NAMELESS_SCOPES
 from recollect.backends.sql.job_rows import insert_jobs
 from recollect.backends.sql.rows import (

@@ -32,7 +32,7 @@ from recollect.writing.reader_extraction import Extractor, ReaderExtractor
 from recollect.writing.schedule import Judging, session_of
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.writing.rows import SqlWrites
 
 _log: Final = logging.getLogger(__name__)
 

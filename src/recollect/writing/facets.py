@@ -11,11 +11,11 @@ from recollect.language.sentences import passages
 from recollect.ports.facets import FacetGuess, FacetReader
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlUndecidedRecords
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.service import Embedded
     from recollect.ports.jobs import Jobs
     from recollect.ports.units import Vector
+    from recollect.writing.undecided import SqlUndecidedRecords
 
 
 class Facets:

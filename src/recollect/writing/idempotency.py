@@ -6,17 +6,20 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from recollect.domain.change import ChangeSet
+from sqlalchemy import Connection
+
+from recollect.backends.sql.database import Database
+from recollect.backends.sql.kept_results import find_result
+from recollect.backends.sql.scopes import find_scopes
+from recollect.domain.change import ChangeSet, Idempotency
 from recollect.domain.scope import Caller, Scope
 from recollect.errors import StorageError
+from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.writing.saver import idempotency
-
-if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlKeptResults
 
 _log: Final = logging.getLogger(__name__)
 
@@ -65,4 +68,23 @@ class IdempotentWork:
             return result if committed.replayed is None else committed.replayed
 
 
-# --- Stored results of idempotent requests --------------------------------------------------------
+class SqlKeptResults:
+    """Reads what came of requests."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def find(
+        self, wanted: Idempotency, principal: str, scope: Scope
+    ) -> Mapping[str, Any] | None:
+        """Return the earlier result of this request; refuse a key that another request used."""
+        now = self._clock.now()
+
+        def read(connection: Connection) -> Mapping[str, Any] | None:
+            for scope_id in find_scopes(connection, [scope]):
+                found = find_result(connection, wanted, principal, scope_id, now)
+                return None if found is None else found.replayed
+            return None
+
+        return await self._database.read(read)

@@ -41,7 +41,8 @@ from recollect.writing.reader_extraction import Extractor
 from recollect.writing.schedule import is_judged, judged_of, place_of, session_of
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlLostReadings, SqlUndecidedTurns
+    from recollect.writing.lost_readings import SqlLostReadings
+    from recollect.writing.undecided import SqlUndecidedTurns
 
 _MAX_ATTEMPTS: Final = 5
 Item = Record | Turn

@@ -29,7 +29,7 @@ from recollect.writing.judges import have_other_numbers
 from recollect.writing.outcome import statement_of
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.writing.rows import SqlWrites
 
 # Returns the records that entered prompts of a session, of those in these scopes.
 Recalled = Callable[[Sequence[Scope], str], Awaitable[Collection[str]]]

@@ -22,7 +22,7 @@ from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.writing.rows import SqlWrites
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ from recollect.writing.saver import Namespace, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of, wished_strategy
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.writing.rows import SqlWrites
 
 # --- Words of a conversation that a record was made from before extraction reads them -------------
 # An agent or a person may write a record from a turn and name its words as evidence. Extraction

@@ -11,7 +11,7 @@ from recollect.ports.jobs import Jobs
 from recollect.writing.schedule import ExtractionSchedule
 
 if TYPE_CHECKING:
-    from recollect.backends.sql.writes import SqlWrites
+    from recollect.writing.rows import SqlWrites
 
 # A server hears many sessions; those that were left long ago are read by then.
 _MAX_SESSIONS: Final = 1_000

@@ -21,7 +21,6 @@ from recollect.assemble.several_stores import (
 from recollect.backends.sql.archives import SqlArchives
 from recollect.backends.sql.state import SqlState
 from recollect.backends.sql.store import SqlStore
-from recollect.backends.sql.writes import SqlChangeLog, SqlWrites
 from recollect.directory.rows import SqlDirectory
 from recollect.domain.directory import Contents
 from recollect.domain.forgetting import Forgotten
@@ -29,9 +28,11 @@ from recollect.domain.scope import Scope
 from recollect.errors import AgentMoved, StorageError
 from recollect.health.figures import SqlHealth
 from recollect.recall.conflicts import SqlConflicts
+from recollect.records.change_feed import SqlChangeLog
 from recollect.retention.rows import SqlRetention
 from recollect.settings import Settings
 from recollect.transfer.rows import SqlTransfer
+from recollect.writing.rows import SqlWrites
 
 _COMMON, _OWN = Scope(user="ann"), Scope(agent="coder", user="ann")
 

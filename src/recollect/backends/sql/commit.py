@@ -18,9 +18,10 @@ from recollect.backends.sql import index_generations as generations
 from recollect.backends.sql.archives import add_archive, remove_archive
 from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
-from recollect.backends.sql.documents import put_document, remove_document
+from recollect.backends.sql.document_rows import put_document, remove_document
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of, take_out
 from recollect.backends.sql.job_rows import insert_jobs
+from recollect.backends.sql.kept_results import find_result, keep_result
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.rows import (
     Row,
@@ -32,7 +33,6 @@ from recollect.backends.sql.rows import (
     turn_row,
 )
 from recollect.backends.sql.scopes import lock_or_make_scope, lock_scope
-from recollect.backends.sql.writes import find_result, keep_result
 from recollect.domain.change import Access, ChangeSet, Committed, Feedback, RecordChange
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.job import NewJob

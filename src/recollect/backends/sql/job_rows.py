@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import (
-    Connection,
-)
+from sqlalchemy import Connection
 
 from recollect.backends.sql import statements
 from recollect.backends.sql.dialects import dialect_of

@@ -1,9 +1,7 @@
-"""Documents and sections as rows."""
+"""Documents and sections as rows, and the passages that a search found."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -11,18 +9,20 @@ from sqlalchemy import (
     Connection,
     and_,
     bindparam,
-    delete,
     exists,
     func,
-    insert,
     select,
     tuple_,
-    update,
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.archives import find_blob, release_blob, take_blob
+from recollect.backends.sql.archives import find_blob
 from recollect.backends.sql.database import Database
+from recollect.backends.sql.document_rows import (
+    document_from,
+    section_from,
+    source_hash,
+)
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, to_json
@@ -31,15 +31,12 @@ from recollect.domain.archive import Blob
 from recollect.domain.document import (
     Collection,
     Document,
-    DocumentChange,
     DocumentStatus,
     Section,
     collection_name,
 )
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros, to_micros
-from recollect.errors import Conflict, NotFound, StaleVersion
 from recollect.ports.documents import LocatedChunk, Span
 
 _DOCUMENTS: Final = schema.documents
@@ -198,166 +195,6 @@ class SqlDocuments:
             lambda connection: find_blob(connection, scope, content_hash)
         )
 
-
-def put_document(
-    connection: Connection, change: DocumentChange, scope_id: int, now: int
-) -> tuple[str, ...]:
-    """Write a document's next state; return the keys of blobs that nothing needs now."""
-    document = change.document
-    before = _current(connection, document, scope_id)
-    unused: tuple[str, ...] = ()
-    held = () if before is None else before.hashes
-    for content in document.hashes:
-        if content not in held:
-            brought = change.blob
-            unused += take_blob(
-                connection,
-                document.scope,
-                content,
-                brought if brought is not None and brought.hash == content else None,
-                now,
-            )
-    row = _document_row(document, scope_id)
-    if before is None:
-        connection.execute(insert(_DOCUMENTS), row)
-    else:
-        same = _DOCUMENTS.c.id == document.id
-        connection.execute(update(_DOCUMENTS).where(same).values(row))
-    if change.sections is not None:
-        _replace_sections(connection, document.id, change.sections)
-    for content in held:
-        if content not in document.hashes:
-            unused += release_blob(connection, document.scope, content)
-    return unused
-
-
-def remove_document(connection: Connection, document: Document) -> tuple[str, ...] | None:
-    """Delete a document; return the keys of blobs that nothing needs now, None if it was gone."""
-    table = _DOCUMENTS.c
-    for row in rows_of(connection, select(_DOCUMENTS).where(table.id == document.id)):
-        current = document_from(row, document.scope)
-        connection.execute(delete(_SECTIONS).where(_SECTIONS.c.document_id == document.id))
-        connection.execute(delete(_DOCUMENTS).where(table.id == document.id))
-        unused: tuple[str, ...] = ()
-        for content in current.hashes:
-            unused += release_blob(connection, document.scope, content)
-        return unused
-    return None
-
-
-def document_from(row: Row, scope: Scope) -> Document:
-    return Document(
-        id=row["id"],
-        scope=scope,
-        source=row["source"],
-        title=row["title"],
-        type=row["type"],
-        tags=tuple(json.loads(row["tags"])),
-        status=row["status"],
-        error=row["error"],
-        content_hash=row["content_hash"],
-        pending_hash=row["pending_hash"],
-        bytes=row["bytes"],
-        chars=row["chars"],
-        sections=row["sections"],
-        chunks=row["chunks"],
-        summary=row["summary"],
-        version=row["version"],
-        created_at=from_micros(row["created_at"]),
-        updated_at=from_micros(row["updated_at"]),
-    )
-
-
-def section_from(row: Row) -> Section:
-    return Section(
-        ordinal=row["ordinal"],
-        level=row["level"],
-        path=tuple(json.loads(row["path"])),
-        page=row["page"],
-        start=row["start"],
-        end=row["end"],
-        text=row["text"],
-        summary=row["summary"],
-    )
-
-
-def source_hash(source: str) -> str:
-    """Return what a source is looked up by; the source itself is too long for an index."""
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _current(connection: Connection, document: Document, scope_id: int) -> Document | None:
-    """Return the state that is to be replaced, or None of a new document."""
-    table = _DOCUMENTS.c
-    wanted = select(_DOCUMENTS).where(table.id == document.id, table.scope_id == scope_id)
-    for row in rows_of(connection, wanted):
-        if row["version"] != document.version - 1:
-            raise StaleVersion(
-                f"{document.id} is at version {row['version']}, not {document.version - 1}",
-                hint="Read the document again and repeat the change.",
-            )
-        return document_from(row, document.scope)
-    if document.version > 1:
-        raise NotFound(f"There is no document {document.id}")
-    taken = select(table.id).where(
-        table.scope_id == scope_id, table.source_hash == source_hash(document.source)
-    )
-    if (other := connection.scalar(taken)) is not None:
-        raise Conflict(
-            f"{document.source} is {other} already; nothing was stored",
-            code="source_taken",
-            hint="Add it again: a changed file becomes the next version of that document.",
-        )
-    return None
-
-
-def _replace_sections(
-    connection: Connection, document_id: str, sections: Sequence[Section]
-) -> None:
-    connection.execute(delete(_SECTIONS).where(_SECTIONS.c.document_id == document_id))
-    rows = [
-        {
-            "document_id": document_id,
-            "ordinal": section.ordinal,
-            "level": section.level,
-            "path": to_json(list(section.path)),
-            "page": section.page,
-            "start": section.start,
-            "end": section.end,
-            "text": section.text,
-            "summary": section.summary,
-        }
-        for section in sections
-    ]
-    if rows:
-        connection.execute(insert(_SECTIONS), rows)
-
-
-def _document_row(document: Document, scope_id: int) -> dict[str, object]:
-    return {
-        "id": document.id,
-        "scope_id": scope_id,
-        "source": document.source,
-        "source_hash": source_hash(document.source),
-        "title": document.title,
-        "type": document.type,
-        "tags": to_json(list(document.tags)),
-        "status": document.status,
-        "error": document.error,
-        "content_hash": document.content_hash,
-        "pending_hash": document.pending_hash,
-        "bytes": document.bytes,
-        "chars": document.chars,
-        "sections": document.sections,
-        "chunks": document.chunks,
-        "summary": document.summary,
-        "version": document.version,
-        "created_at": to_micros(document.created_at),
-        "updated_at": to_micros(document.updated_at),
-    }
-
-
-# --- The passages that a search found, with their sections and neighbours -------------------------
 
 _HIT: Final = _UNITS.alias("hit")
 _NEAR: Final = _UNITS.alias("near")
