@@ -17,10 +17,11 @@ from recollect.agents.overlays import overlays_in, read_agents
 from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
 from recollect.assemble.stores import contents_of, database_at, has_memory, journal_at, server_at
-from recollect.audit.rows import SqlAudit, require_newest
+from recollect.audit.rows import SqlAudit
 from recollect.audit.service import Verifier
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks
+from recollect.backends.sql.chain_head import require_newest
 from recollect.backends.sql.companions import companions_of
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
-from recollect.audit.rows import require_newest
 from recollect.backends.audit_anchor import known_heads
+from recollect.backends.sql.chain_head import require_newest
 from recollect.backends.sql.companions import Reserve
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase

@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, or_, select, update
 
 from recollect.audit.comparison import compare
-from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import schema
 from recollect.backends.sql.audit_entries import sealable_from
+from recollect.backends.sql.chain_head import chain_head
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
@@ -29,7 +28,6 @@ from recollect.domain.audit import (
     ChainLink,
     ComparedContents,
     SealableEntry,
-    first_head,
     link_after,
 )
 from recollect.domain.scope import Scope
@@ -186,22 +184,6 @@ class SqlAudit:
         return await self._database.read(read)
 
 
-def require_newest(connection: Connection, path: Path, known: Sequence[ChainHead]) -> None:
-    """Refuse a database whose audit ends before where it is known to have been."""
-    for head in known:
-        last = _head(connection, head.org, head.workspace)
-        if last.seq < head.seq:
-            raise StorageError(
-                f"{path} is older than the memory that was here: the audit of "
-                f"{head.org}/{head.workspace} went to {head.seq} and ends at {last.seq}. Nothing "
-                "was changed",
-                code="database_older",
-                hint="Put the newest file back. If this is a copy that you want to go on with, "
-                "`recollect restore COPY` puts it in place; if nothing else is left, remove "
-                f"{anchor_of(path).name} to go on with it as it is.",
-            )
-
-
 def _seal(connection: Connection, limit: int) -> SealedBatch:
     """Seal in one transaction; concurrent sealers wait, or find the places taken."""
     if dialect_of(connection).is_server:
@@ -215,7 +197,7 @@ def _seal(connection: Connection, limit: int) -> SealedBatch:
     )
     rows = rows_of(connection, statement)
     heads = tuple(
-        _seal_behind(connection, _head(connection, org, workspace), map(sealable_from, group))
+        _seal_behind(connection, chain_head(connection, org, workspace), map(sealable_from, group))
         for (org, workspace), group in groupby(rows, key=itemgetter("org", "workspace"))
     )
     return SealedBatch(count=len(rows), heads=heads)
@@ -232,18 +214,6 @@ def _seal_behind(
     _INSERT_LINKS.run(connection, [_link_row(head, link) for link in links])
     _PLACE.run(connection, [{"entry": link.entry, "place": link.seq} for link in links])
     return head
-
-
-def _head(connection: Connection, org: str, workspace: str) -> ChainHead:
-    last = connection.execute(
-        select(_CHAIN.seq, _CHAIN.hash)
-        .where(_CHAIN.org == org, _CHAIN.workspace == workspace)
-        .order_by(_CHAIN.seq.desc())
-        .limit(1)
-    ).one_or_none()
-    if last is None:
-        return first_head(org, workspace)
-    return ChainHead(org=org, workspace=workspace, seq=last.seq, hash=last.hash)
 
 
 def _of(org: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
