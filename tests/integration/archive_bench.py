@@ -89,11 +89,11 @@ class ArchiveBench:
 
     @cached_property
     def indexer(self) -> ArchiveIndexer:
-        meaning = EmbeddingService(
+        embedding = EmbeddingService(
             self.embedder, self.clock, absence="" if self.embedder else "none wanted"
         )
         jobs = SqlJobs(self.database, self.clock)
-        return ArchiveIndexer(self.store, self.archives, self.vault, meaning, jobs)
+        return ArchiveIndexer(self.store, self.archives, self.vault, embedding, jobs)
 
     @cached_property
     def worker(self) -> Worker:

@@ -200,7 +200,7 @@ async def test_documents_are_embedded_anew_too(old: _Upgrade):
 @pytest.mark.sqlite(reason="a file of an earlier release")
 async def test_how_far_it_is_can_be_asked(old: _Upgrade):
     async with old.open() as memory:
-        await services(memory).embedding.reembedder.schedule()
+        await services(memory).embedding_work.reembedder.schedule()
         now = await memory.reindexing()
         assert (now.is_going_on, now.model, now.lacking) == (True, "local", old.sample.pieces)
         assert now.served == {old.sample.model: old.sample.pieces}

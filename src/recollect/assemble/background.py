@@ -38,7 +38,7 @@ def eraser_of(parts: Wiring) -> Worker:
 
 def worker_of(parts: Wiring) -> Worker:
     """Return a worker for jobs of every kind."""
-    working, embedding = parts.working, parts.embedding
+    working, embedding = parts.working, parts.embedding_work
     # Every sweep covers records, proposals and items, as well as archives.
     working.sweeper.also(parts.upkeep.sweep.everything)
     working.sweeper.also(parts.sharing.proposals.expire_stale)
@@ -101,7 +101,7 @@ class EmbeddingWork:
 def embedding_work(
     database: Database,
     store: Store,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     jobs: Jobs,
     late: LateVectors,
     stored_units: StoredUnits,
@@ -109,6 +109,6 @@ def embedding_work(
     """Return the services that embed what is already stored."""
     serving = SqlScopeModels(database)
     maker = VectorMaker(store, stored_units)
-    filler = VectorBackfill(serving, maker, meaning, jobs, late)
-    reembedder = ModelSwitch(serving, maker, filler, meaning, jobs)
+    filler = VectorBackfill(serving, maker, embedding, jobs, late)
+    reembedder = ModelSwitch(serving, maker, filler, embedding, jobs)
     return EmbeddingWork(serving=serving, filler=filler, reembedder=reembedder)

@@ -106,14 +106,14 @@ class Wiring:
         self.lifetime = Lifetime(self)
 
     @property
-    def meaning(self) -> EmbeddingService:
-        return self.understanding.meaning
+    def embedding(self) -> EmbeddingService:
+        return self.understanding.embedding
 
     @cached_property
     def late_vectors(self) -> LateVectors:
         from recollect.embedding.late_vectors import LateVectors
 
-        return LateVectors(self.meaning, self.here.store, self.jobs)
+        return LateVectors(self.embedding, self.here.store, self.jobs)
 
     @cached_property
     def fresh_links(self) -> FreshLinks:
@@ -155,9 +155,9 @@ class Wiring:
             self.here.store,
             self.here.units,
             self.here.vectors,
-            self.meaning,
+            self.embedding,
             self.late_vectors,
-            VectorGaps(self.meaning, self.jobs, self.clock),
+            VectorGaps(self.embedding, self.jobs, self.clock),
             self.fresh_links,
             self._answering,
             lambda: self.understanding.facets,
@@ -221,7 +221,7 @@ class Wiring:
         return Saver(
             self.store,
             self.listing,
-            self.meaning,
+            self.embedding,
             self.clock,
             self.redactor,
             judging=judging_of(self.settings, self.fresh_links),
@@ -383,7 +383,7 @@ class Wiring:
             self.archives,
             self.blobs,
             self.clock,
-            self.meaning,
+            self.embedding,
             self.observer,
             self.told,
             self.prefetch,
@@ -405,7 +405,7 @@ class Wiring:
             self.listing,
             self.saver,
             lambda scope: self.router.holding(scope).here.units,
-            self.meaning,
+            self.embedding,
             self.redactor,
             *self._usage_parts,
             self.working,
@@ -423,7 +423,7 @@ class Wiring:
             self.writing.candidates,
             self.listing,
             self.saver,
-            self.meaning,
+            self.embedding,
             self.redactor,
             self.clock,
             self.judge,
@@ -442,7 +442,7 @@ class Wiring:
             self.store,
             self.writes,
             lambda scope: self.router.holding(scope).indexes,
-            self.meaning,
+            self.embedding,
             self.clock,
             self.redactor,
             self.working.models,
@@ -490,13 +490,13 @@ class Wiring:
         return self.router.route(self, lambda parts: parts.store_forgetting, verbs)
 
     @cached_property
-    def embedding(self) -> EmbeddingWork:
+    def embedding_work(self) -> EmbeddingWork:
         from recollect.assemble.background import embedding_work
 
         return embedding_work(
             self.database,
             self.here.store,
-            self.meaning,
+            self.embedding,
             self.jobs,
             self.late_vectors,
             self._stored_units,
@@ -521,7 +521,7 @@ class Wiring:
             self.clock,
             self.here.units,
             self.here.vectors,
-            self.meaning,
+            self.embedding,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
             self.working.models.of("summarise"),
@@ -546,11 +546,11 @@ class Wiring:
         from recollect.embedding.reindex import ReindexService
 
         return ReindexService(
-            self.embedding.serving,
+            self.embedding_work.serving,
             self.working.indexer.reindex,
             self.reindexer,
-            self.embedding.reembedder,
-            self.meaning,
+            self.embedding_work.reembedder,
+            self.embedding,
             self.jobs,
             self.worker.run_now,
         )
@@ -566,7 +566,7 @@ class Wiring:
             self.here.units,
             self.here.vectors,
             self.recaller,
-            self.meaning,
+            self.embedding,
             self.understanding.cache_stats,
             self.working.sessions.summary_cache,
             self._model_usage,
@@ -596,7 +596,7 @@ class Wiring:
 
         return Importer(
             self.here.transfer,
-            self.embedding.filler,
+            self.embedding_work.filler,
             self.here.archives,
             self.here.blobs,
             self.redactor,
@@ -658,7 +658,7 @@ class Wiring:
         from recollect.items.service import ItemKeeper
 
         return ItemKeeper(
-            SqlItems(self.database), self.here.units, self.meaning, self.redactor, self.clock
+            SqlItems(self.database), self.here.units, self.embedding, self.redactor, self.clock
         )
 
     @cached_property

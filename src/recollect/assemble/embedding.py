@@ -35,7 +35,7 @@ _LOCAL: Final = "local"
 class OpenedEmbedder:
     """The embedding service, the statistics of its cache, how to clear it, and its usage."""
 
-    meaning: EmbeddingService
+    embedding: EmbeddingService
     cache_stats: Callable[[], CacheStats]
     clear: Callable[[], None]
     usage: Callable[[], tuple[ModelUsage, ...]]
@@ -85,16 +85,16 @@ def open_embedder(
             closing, choice = embedder, lasting_choice(settings.embedder.model)
     if embedder is None:
         absent = EmbeddingService(None, clock, absence=absence, opener=opener)
-        return OpenedEmbedder(meaning=absent, cache_stats=CacheStats, clear=clear, usage=usage)
+        return OpenedEmbedder(embedding=absent, cache_stats=CacheStats, clear=clear, usage=usage)
     if question is not None and isinstance(embedder, OnnxEmbedder):
         embedder.expect(question)
     own = cached(embedder)
-    meaning = EmbeddingService(
+    embedding = EmbeddingService(
         own, clock, choice=choice, closing=closing, opener=opener, patience=patience
     )
     facets = open_facets(settings.embedding.folder, own)
     return OpenedEmbedder(
-        meaning=meaning, cache_stats=own.stats, clear=clear, usage=usage, facets=facets
+        embedding=embedding, cache_stats=own.stats, clear=clear, usage=usage, facets=facets
     )
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.retrieval import PassageReader
     from recollect.ports.archives import Blobs
-    from recollect.ports.embedder import VectorSource
     from recollect.ports.jobs import Jobs
     from recollect.ports.language_model import LanguageModel
     from recollect.ports.runtime import Clock
@@ -47,7 +46,7 @@ def working_memory(
     archives: SqlArchives,
     blobs: Blobs,
     clock: Clock,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     observer: Observer,
     told: Told,
     prefetch: Prefetch,
@@ -106,7 +105,7 @@ def working_memory(
         archives=archives,
         blobs=blobs,
         retention=retention,
-        indexer=ArchiveIndexer(store, archives, vault, meaning, jobs),
+        indexer=ArchiveIndexer(store, archives, vault, embedding, jobs),
         improver=ArchiveImprover(archives, vault, jobs, models.of("summarise")),
         sweeper=sweeper,
         models=models,
@@ -150,7 +149,7 @@ def knowledge_base(
     clock: Clock,
     units: UnitIndex,
     vectors: VectorIndex,
-    meaning: VectorSource,
+    embedding: EmbeddingService,
     redactor: Redactor,
     rewrite: LanguageModel | None,
     summarise: LanguageModel | None,
@@ -174,7 +173,7 @@ def knowledge_base(
         SqlStore(database, clock),
         documents,
         originals,
-        meaning,
+        embedding,
         SqlJobs(database, clock),
         clock,
         Parser(settings.knowledge),
@@ -186,7 +185,7 @@ def knowledge_base(
         documents,
         units,
         vectors,
-        meaning,
+        embedding,
         token_counter(settings),
         clock,
         settings.knowledge,

@@ -48,7 +48,7 @@ def sharing_of(
     candidates: Candidates,
     listing: Listing,
     saver: Saver,
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     redactor: Redactor,
     clock: Clock,
     judge: Judge,
@@ -60,10 +60,12 @@ def sharing_of(
         auto_types=frozenset(settings.sharing.auto_approve),
         auto_confidence=settings.sharing.auto_confidence,
     )
-    rivals = RivalFinder(store, meaning, candidates, judge)
+    rivals = RivalFinder(store, embedding, candidates, judge)
     stored = SqlProposals(database)
     return SharingParts(
-        proposals=ProposalService(store, stored, parties, rivals, meaning, redactor, clock, rules),
+        proposals=ProposalService(
+            store, stored, parties, rivals, embedding, redactor, clock, rules
+        ),
         records=SharedRecords(listing, parties, saver, clock),
     )
 

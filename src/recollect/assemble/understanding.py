@@ -45,8 +45,8 @@ class Understanding:
             return self._opened
 
     @property
-    def meaning(self) -> EmbeddingService:
-        return (self._opened or self.open()).meaning
+    def embedding(self) -> EmbeddingService:
+        return (self._opened or self.open()).embedding
 
     @property
     def facets(self) -> FacetReader | None:
@@ -66,4 +66,4 @@ class Understanding:
 
     async def close(self) -> None:
         if self._opened is not None:
-            await self._opened.meaning.close()
+            await self._opened.embedding.close()

@@ -83,7 +83,7 @@ def upkeep_services_of(
     listing: Listing,
     saver: Saver,
     units: Holding[UnitIndex],
-    meaning: EmbeddingService,
+    embedding: EmbeddingService,
     redactor: Redactor,
     usage: Usage,
     promoter: Promoter,
@@ -115,7 +115,7 @@ def upkeep_services_of(
         promoter=promoter,
         sweep=sweep,
         health=HealthCheck(store, figures, units, clock, capacity=lifecycle.capacity),
-        conflicts=Conflicts(store, conflicts, meaning, redactor, clock, parties_of(settings)),
+        conflicts=Conflicts(store, conflicts, embedding, redactor, clock, parties_of(settings)),
         review=Quarantine(listing, saver, clock),
     )
 

@@ -297,7 +297,7 @@ class StatisticsCollector:
         units: UnitIndex,
         vectors: VectorIndex,
         recaller: CachedRecaller,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         embedding_cache: Callable[[], CacheStats],
         summary_cache: Callable[[], CacheStats],
         models: Callable[[], tuple[ModelUsage, ...]],
@@ -310,7 +310,7 @@ class StatisticsCollector:
         self._units = units
         self._vectors = vectors
         self._recaller = recaller
-        self._meaning = meaning
+        self._embedding = embedding
         self._embedding_cache = embedding_cache
         self._summary_cache = summary_cache
         self._models = models
@@ -319,7 +319,7 @@ class StatisticsCollector:
 
     async def stats(self, scopes: Sequence[Scope]) -> Stats:
         """Return what these scopes hold and the state of the services."""
-        model = self._meaning.model
+        model = self._embedding.model
         return Stats(
             store=await self._store.counts(scopes),
             jobs=await self._jobs.counts(),

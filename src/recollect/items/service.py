@@ -59,13 +59,13 @@ class ItemKeeper:
         self,
         items: SqlItems,
         units: UnitIndex,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
     ) -> None:
         self._items = items
         self._units = units
-        self._meaning = meaning
+        self._embedding = embedding
         self._redactor = redactor
         self._clock = clock
 
@@ -197,8 +197,8 @@ class ItemKeeper:
             return rows, _CALLERS_MODEL
         if not texts:
             return None, ""
-        made = await self._meaning.of_texts(texts)
-        model = self._meaning.model
+        made = await self._embedding.of_texts(texts)
+        model = self._embedding.model
         return (None, "") if made is None or model is None else (made, model.name)
 
     async def _refreshed(
@@ -232,7 +232,7 @@ class ItemKeeper:
             item for item in items if item.texts and item.model != model and not _of_caller(item)
         ]
         texts = [text for item in lacking[:_MAX_EMBEDDED_ITEMS] for text in item.texts]
-        rows = await self._meaning.of_texts(texts) if texts else None
+        rows = await self._embedding.of_texts(texts) if texts else None
         if rows is None:
             return [*items]
         made: dict[str, StoredItem] = {}
@@ -246,11 +246,11 @@ class ItemKeeper:
         keys = term_keys(query_terms(query))
         read = [term_keys(terms("\n".join(item.texts))) for item in items]
         by_words = await self._units.rank(keys, read) if keys else [0.0] * len(items)
-        model = self._meaning.model
-        asked = await self._meaning.ask(query, [] if model is None else [model])
+        model = self._embedding.model
+        asked = await self._embedding.ask(query, [] if model is None else [model])
         nearness: Sequence[float | None] = [None] * len(items)
         if model is not None and model in asked.vectors:
-            slope, start = self._meaning.calibration.scale
+            slope, start = self._embedding.calibration.scale
             nearness = [
                 None if near is None else min(1.0, max(0.0, slope * near + start))
                 for near in _nearest(

@@ -36,6 +36,7 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits, Unit
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, RecollectError, StaleVersion, StorageError
 from recollect.knowledge.parser import Parser
 from recollect.knowledge.parsing import BINARY_TYPES, ParsedText, decode, type_of
@@ -48,7 +49,6 @@ from recollect.knowledge.splitting import (
 from recollect.knowledge.summaries import ModelSummaries, with_summaries
 from recollect.language.summary import extract
 from recollect.ports.archives import Blobs
-from recollect.ports.embedder import VectorSource
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
@@ -191,7 +191,7 @@ class Ingester:
         store: Store,
         documents: SqlDocuments,
         originals: Originals,
-        meaning: VectorSource,
+        embedding: EmbeddingService,
         jobs: Jobs,
         clock: Clock,
         parser: Parser,
@@ -202,7 +202,7 @@ class Ingester:
         self._store = store
         self._documents = documents
         self._originals = originals
-        self._meaning = meaning
+        self._embedding = embedding
         self._jobs = jobs
         self._clock = clock
         self._parser = parser
@@ -381,7 +381,7 @@ class Ingester:
         model, jobs = None, ()
         for start in range(0, len(pieces), _EMBEDDING_BATCH_CHUNKS):
             batch = pieces[start : start + _EMBEDDING_BATCH_CHUNKS]
-            result = await self._meaning.of_units([replace(owner, units=(*first, *batch))])
+            result = await self._embedding.of_units([replace(owner, units=(*first, *batch))])
             whole, *rest = result.owners[0].units
             made += rest
             means.append((len(batch), whole))

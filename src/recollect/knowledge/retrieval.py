@@ -29,13 +29,13 @@ from recollect.domain.scope import Scope
 from recollect.domain.sections import KnowledgeSettings
 from recollect.domain.times import aware
 from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
+from recollect.embedding.service import Asked, EmbeddingService
 from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten
 from recollect.knowledge.splitting import FIRST_SUMMARY, headline
 from recollect.language.analysis import query_terms, term_keys
 from recollect.language.intent import without_asking
 from recollect.ports.documents import LocatedChunk, Span
-from recollect.ports.embedder import AskedQuestion, VectorSource
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.units import Matches, Nearest, UnitIndex, VectorIndex
@@ -173,7 +173,7 @@ class Retriever:
         documents: SqlDocuments,
         units: UnitIndex,
         vectors: VectorIndex,
-        meaning: VectorSource,
+        embedding: EmbeddingService,
         tokens: TokenCounter,
         clock: Clock,
         settings: KnowledgeSettings,
@@ -183,7 +183,7 @@ class Retriever:
         self._documents = documents
         self._units = units
         self._vectors = vectors
-        self._meaning = meaning
+        self._embedding = embedding
         self._tokens = tokens
         self._clock = clock
         self._settings = settings
@@ -272,7 +272,7 @@ class Retriever:
         now = self._clock.now()
         matches, (nearest, problems) = await asyncio.gather(
             self._by_words(scopes, query if by_words else "", wanted, now),
-            self._by_meaning(scopes, query, wanted, now),
+            self._by_vectors(scopes, query, wanted, now),
         )
         return matches, nearest, problems
 
@@ -284,22 +284,22 @@ class Retriever:
             return Matches.none()
         return await self._units.search(scopes, terms, wanted, now=now)
 
-    async def _by_meaning(
+    async def _by_vectors(
         self, scopes: Sequence[Scope], query: str, wanted: int, now: datetime
     ) -> tuple[Nearest, tuple[str, ...]]:
-        if self._meaning.model is None:
-            return Nearest(matches=Matches.none()), (self._meaning.absence,)
-        models = self._meaning.answering(scopes)
-        asked = await self._meaning.ask(query, models)
+        if self._embedding.model is None:
+            return Nearest(matches=Matches.none()), (self._embedding.absence,)
+        models = self._embedding.answering(scopes)
+        asked = await self._embedding.ask(query, models)
         nearest = await self._nearest(scopes, asked, wanted, now)
         if not nearest.models.issubset(models):
-            asked = await self._meaning.ask(query, nearest.models)
+            asked = await self._embedding.ask(query, nearest.models)
             nearest = await self._nearest(scopes, asked, wanted, now)
-        self._meaning.notice(scopes, nearest.models)
+        self._embedding.notice(scopes, nearest.models)
         return nearest, asked.problems
 
     async def _nearest(
-        self, scopes: Sequence[Scope], asked: AskedQuestion, wanted: int, now: datetime
+        self, scopes: Sequence[Scope], asked: Asked, wanted: int, now: datetime
     ) -> Nearest:
         return await self._vectors.search(scopes, asked.vectors, wanted, now=now)
 

@@ -40,14 +40,14 @@ class Conflicts:
         self,
         store: Store,
         rows: SqlConflicts,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
         parties: Parties,
     ) -> None:
         self._store = store
         self._rows = rows
-        self._meaning = meaning
+        self._embedding = embedding
         self._redactor = redactor
         self._clock = clock
         self._parties = parties
@@ -140,7 +140,7 @@ class Conflicts:
         first, counts = self._redactor.kept(after.first, before.first)
         pairs = ((before.first, first), (before.second, after.second))
         changed = [record_units(new) for old, new in pairs if not is_searched_alike(old, new)]
-        embedded = await self._meaning.of_units(changed)
+        embedded = await self._embedding.of_units(changed)
         links = await self._store.links(caller.readable, [first.id])
         decided = tuple(link for link in links if after.second.id in link.ends)
         committed = await self._store.commit(

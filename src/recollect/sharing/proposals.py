@@ -71,7 +71,7 @@ class ProposalService:
         proposals: SqlProposals,
         parties: Parties,
         rivals: RivalFinder,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         redactor: Redactor,
         clock: Clock,
         rules: ProposalRules,
@@ -80,7 +80,7 @@ class ProposalService:
         self._proposals = proposals
         self._parties = parties
         self._rivals = rivals
-        self._meaning = meaning
+        self._embedding = embedding
         self._redactor = redactor
         self._clock = clock
         self._rules = rules
@@ -277,7 +277,7 @@ class ProposalService:
         )
         is_found_alike = settled.outcome in ("confirmed", "kept")
         changed = () if is_found_alike else (record_units(settled.record),)
-        embedded = await self._meaning.of_units(changed)
+        embedded = await self._embedding.of_units(changed)
         await self._store.commit(
             ChangeSet(
                 principal=caller.principal,

@@ -208,10 +208,10 @@ class RivalFinder:
     """The search for the shared record of the same type about the same thing."""
 
     def __init__(
-        self, store: Store, meaning: EmbeddingService, candidates: Candidates, judge: Judge
+        self, store: Store, embedding: EmbeddingService, candidates: Candidates, judge: Judge
     ) -> None:
         self._store = store
-        self._meaning = meaning
+        self._embedding = embedding
         self._candidates = candidates
         self._judge = judge
 
@@ -256,7 +256,7 @@ class RivalFinder:
         return found[0]
 
     async def _near(self, new: Record, now: datetime) -> dict[str, float | None]:
-        embedded = await self._meaning.of_units([record_units(new)])
+        embedded = await self._embedding.of_units([record_units(new)])
         return await self._candidates.ids_near(
             [new.scope], new.content, embedded.owners[0], embedded.model, now
         )

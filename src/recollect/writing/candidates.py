@@ -104,7 +104,7 @@ class Candidates:
         """Return the ids of the records and turns nearest to a text, with known cosines."""
         by_words, cosines = await asyncio.gather(
             self._by_words(scopes, terms(text), now, UNIT_OWNERS),
-            self._by_meaning(scopes, embedded, model, now, UNIT_OWNERS),
+            self._by_vectors(scopes, embedded, model, now, UNIT_OWNERS),
         )
         return {owner: cosines.get(owner) for owner in self._best(by_words, cosines)}
 
@@ -138,7 +138,7 @@ class Candidates:
         scopes = compared_scopes(caller, new.scope)
         said = terms(new.content)
         by_words, cosines = await asyncio.gather(
-            self._by_words(scopes, said, now), self._by_meaning(scopes, embedded, model, now)
+            self._by_words(scopes, said, now), self._by_vectors(scopes, embedded, model, now)
         )
         latest: Sequence[Record] = ()
         if len(by_words) < self._each:
@@ -172,7 +172,7 @@ class Candidates:
         ]
         return _best_first(_owners(it, it.scores, kinds) for it in found)
 
-    async def _by_meaning(
+    async def _by_vectors(
         self,
         scopes: Sequence[Scope],
         embedded: OwnerUnits,

@@ -54,7 +54,7 @@ class BackgroundJudge:
     def __init__(
         self,
         store: Store,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         candidates: Candidates,
         judge: JudgeChain,
         clock: Clock,
@@ -62,7 +62,7 @@ class BackgroundJudge:
         facets: FacetReader | None = None,
     ) -> None:
         self._store = store
-        self._meaning = meaning
+        self._embedding = embedding
         self._candidates = candidates
         self._judge = judge
         self._clock = clock
@@ -147,7 +147,7 @@ class BackgroundJudge:
     async def _near(self, caller: Caller, item: Item, now: datetime) -> dict[str, float | None]:
         """Return the ids of its nearest neighbours, nearest first, with their similarity."""
         units = record_units(item) if isinstance(item, Record) else turn_units(item)
-        embedded = await self._meaning.of_units([units])
+        embedded = await self._embedding.of_units([units])
         scopes = compared_scopes(caller, item.scope)
         near = await self._candidates.ids_near(
             scopes, item.content, embedded.owners[0], embedded.model, now

@@ -177,7 +177,7 @@ class WritePipeline:
         self,
         store: Store,
         writes: SqlWrites,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         clock: Clock,
         intake: Intake,
         candidates: Candidates,
@@ -190,7 +190,7 @@ class WritePipeline:
     ) -> None:
         self._store = store
         self._writes = writes
-        self._meaning = meaning
+        self._embedding = embedding
         self._clock = clock
         self._intake = intake
         self._candidates = candidates
@@ -363,7 +363,7 @@ class WritePipeline:
 
     async def _embed(self, incoming: Sequence[Incoming]) -> Embedded:
         new = [arrival.record for arrival in incoming if arrival.record is not None]
-        return await self._meaning.of_units(await units_of(record_units, new))
+        return await self._embedding.of_units(await units_of(record_units, new))
 
     async def _with_facets(
         self, incoming: Sequence[Incoming], embedded: Embedded
@@ -549,7 +549,7 @@ class WritePipeline:
         other = [
             record for record in batch.records.values() if not batch.is_searched_as_before(record)
         ]
-        more = await self._meaning.of_units(await units_of(record_units, other))
+        more = await self._embedding.of_units(await units_of(record_units, other))
         added = batch.records.keys() - {record.id for record in other}
         return Embedded(
             owners=(

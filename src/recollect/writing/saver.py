@@ -72,7 +72,7 @@ class Saver:
         self,
         store: Store,
         listing: Listing,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         clock: Clock,
         redactor: Redactor | None = None,
         judging: Judging | None = None,
@@ -80,7 +80,7 @@ class Saver:
     ) -> None:
         self._store = store
         self._listing = listing
-        self._meaning = meaning
+        self._embedding = embedding
         self._clock = clock
         self._redactor = redactor or Redactor()
         # Makes the jobs that relate new records to others.
@@ -104,7 +104,7 @@ class Saver:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
         reason = self._redactor.note(reason)
-        embedded = await self._meaning.of_units(await units_of(record_units, records))
+        embedded = await self._embedding.of_units(await units_of(record_units, records))
         records = await self._facets.decided(records, embedded)
         committed = await self._store.commit(
             ChangeSet(
@@ -216,7 +216,7 @@ class Saver:
         removed_links: tuple[Link, ...],
     ) -> Record:
         changed = () if is_searched_alike(before, after) else (after,)
-        embedded = await self._meaning.of_units(await units_of(record_units, changed))
+        embedded = await self._embedding.of_units(await units_of(record_units, changed))
         (after,) = await self._facets.decided([after], embedded)
         committed = await self._store.commit(
             ChangeSet(

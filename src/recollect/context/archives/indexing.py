@@ -56,13 +56,13 @@ class ArchiveIndexer:
         store: Store,
         archives: SqlArchives,
         vault: Vault,
-        meaning: EmbeddingService,
+        embedding: EmbeddingService,
         jobs: Jobs,
     ) -> None:
         self._store = store
         self._archives = archives
         self._vault = vault
-        self._meaning = meaning
+        self._embedding = embedding
         self._jobs = jobs
 
     async def run(self, job: Job) -> None:
@@ -117,7 +117,7 @@ class ArchiveIndexer:
         # The vectors of a long result take seconds. Until then it is found by its words, even if
         # this process ends before.
         await self._store_units(archive, [units])
-        embedded = await self._meaning.of_units([units])
+        embedded = await self._embedding.of_units([units])
         await self._store_units(archive, embedded.owners, embedded.model)
         if embedded.jobs:
             # Found by its words meanwhile; the job is retried.
