@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.archives import SqlArchives
-from recollect.models.rerankers import RerankerChoice, open_reranker
+from recollect.models.rerankers import open_reranker
 from recollect.recall.answer_model import AnswerModel, AnswerModelOptions
 from recollect.recall.answering import Answering, FacetCandidates
 from recollect.recall.cache import CachedRecaller
@@ -166,17 +166,7 @@ def token_counter(settings: Settings) -> TokenCounter:
 def larger_reader(settings: Settings) -> AnswerModel | None:
     """Return the model that reads instead of the local one; None unless the settings name one."""
     wanted = settings.reranker
-    model = open_reranker(
-        RerankerChoice(
-            model=wanted.model,
-            base_url=wanted.base_url,
-            api_key=wanted.api_key,
-            longest=wanted.longest,
-            batch_size=wanted.batch_size,
-            timeout=wanted.timeout,
-            retries=wanted.retries,
-        )
-    )
+    model = open_reranker(wanted)
     if model is None:
         return None
     options = AnswerModelOptions(

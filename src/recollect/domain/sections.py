@@ -327,3 +327,28 @@ class RetentionRuleSettings:
     workspace: str | None = None
     agent: str | None = setting(None, "empty = any, - = none")
     user: str | None = setting(None, "empty = any, - = none")
+
+
+# --- Settings of a larger model that reads hits ---------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankSettings:
+    """A larger model that reads the best candidates with the question, and documents, if any."""
+
+    model: str = setting(
+        "", "empty = the local one; folder:PATH; cohere:NAME; endpoint:NAME; tei:NAME"
+    )
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    longest: Count | None = setting(None, "maximum tokens of a question and a text together")
+    batch_size: Count | None = None
+    timeout: Seconds = 10.0
+    retries: Size = 1
+    candidates: Annotated[int, Interval(ge=1, le=1000)] = setting(
+        50, "number of best candidates that it reads"
+    )
+    weight: Share = setting(0.5, "weight of what it says compared with the search")
+    threshold: Share = setting(
+        0.5, "score from which a text answers; below, memory rather is silent"
+    )

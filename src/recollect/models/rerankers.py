@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.sections import RerankSettings
 from recollect.errors import Closed, NotAvailable, SettingsError
 from recollect.models.http_service import Access, HttpService
 from recollect.models.model_folder import find_files, longest_text
@@ -281,25 +282,7 @@ _BATCH_SIZE: Final = 100
 _TEI_BATCH_SIZE: Final = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RerankerChoice:
-    """A reranker as settings name it.
-
-    `model` is empty or `none` for no reranker, or one of `folder:PATH`, `cohere:NAME`,
-    `endpoint:NAME`, `tei:NAME`. Fields that are left empty are read from the model's own files or
-    have the defaults of the model.
-    """
-
-    model: str = ""
-    base_url: str = ""
-    api_key: str = field(default="", repr=False)
-    longest: int | None = None
-    batch_size: int | None = None
-    timeout: float = 10.0
-    retries: int = 1
-
-
-def open_reranker(choice: RerankerChoice) -> Answerer | None:
+def open_reranker(choice: RerankSettings) -> Answerer | None:
     """Open the chosen reranker; return None if none is chosen.
 
     Nothing is loaded or connected before the first question, so a missing part is reported only
@@ -321,7 +304,7 @@ def open_reranker(choice: RerankerChoice) -> Answerer | None:
             )
 
 
-def _endpoint(kind: Kind, name: str, choice: RerankerChoice) -> RerankEndpoint:
+def _endpoint(kind: Kind, name: str, choice: RerankSettings) -> RerankEndpoint:
     usual_url = COHERE_URL if kind == "cohere" else ""
     usual_size = _TEI_BATCH_SIZE if kind == "tei" else _BATCH_SIZE
     return RerankEndpoint(

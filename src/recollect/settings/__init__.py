@@ -32,6 +32,7 @@ from recollect.domain.sections import (
     NotesSettings,
     ProfileSettings,
     RecallSettings,
+    RerankSettings,
     RetentionRuleSettings,
     SessionSettings,
 )
@@ -50,7 +51,6 @@ from recollect.settings.sections import (
     Backend,
     EmbeddingSettings,
     Place,
-    RerankSettings,
     ScopeSettings,
     Section,
     ServerSettings,
@@ -74,7 +74,7 @@ from recollect.settings.sources import (
 from recollect.settings.working import (
     ModelSettings,
     WritingSettings,
-    reached,
+    access_of,
     tier_names,
 )
 
@@ -259,12 +259,14 @@ class Settings(Section):
     @property
     def embedder(self) -> EmbeddingSettings:
         """Return the embedding section for the effective model, wherever it is named."""
-        return reached(self.embedding, self.tiers.embed, self.models)
+        return self.embedding.model_copy(
+            update=access_of(self.embedding, self.tiers.embed, self.models)
+        )
 
     @property
     def reranker(self) -> RerankSettings:
         """Return the rerank section for the effective model, wherever it is named."""
-        return reached(self.rerank, self.tiers.rerank, self.models)
+        return replace(self.rerank, **access_of(self.rerank, self.tiers.rerank, self.models))
 
     @property
     def effective_recall(self) -> RecallSettings:

@@ -275,35 +275,6 @@ class SharingSettings(Section):
     )
 
 
-# --- Settings of a larger model that reads hits ---------------------------------------------------
-
-
-class RerankSettings(Section):
-    """A larger model that reads the best candidates with the question, and documents, if any."""
-
-    model: str = Field(
-        default="",
-        description="empty = the local one; folder:PATH; cohere:NAME; endpoint:NAME; tei:NAME",
-    )
-    base_url: str = ""
-    api_key: str = Field(default="", repr=False)
-    longest: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="maximum tokens of a question and a text together"
-    )
-    batch_size: Annotated[int, Field(ge=1)] | None = None
-    timeout: Annotated[float, Field(gt=0)] = 10.0
-    retries: Annotated[int, Field(ge=0)] = 1
-    candidates: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=50, description="number of best candidates that it reads"
-    )
-    weight: Share = Field(
-        default=0.5, description="weight of what it says compared with the search"
-    )
-    threshold: Share = Field(
-        default=0.5, description="score from which a text answers; below, memory rather is silent"
-    )
-
-
 # --- Settings of the server -----------------------------------------------------------------------
 
 

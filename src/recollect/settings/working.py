@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from recollect.domain.model_tier import USUAL_SECONDS, LanguageTask, TierNames
-from recollect.domain.sections import Count, Seconds, Size
+from recollect.domain.sections import Count, RerankSettings, Seconds, Size
 from recollect.domain.write import RedactMode, WritePolicy
-from recollect.settings.sections import EmbeddingSettings, RerankSettings, Section
+from recollect.settings.sections import EmbeddingSettings, Section
 
 
 class ProviderSettings(Section):
@@ -119,8 +119,6 @@ class WritingSettings(Section):
 
 # --- The model of each tier, combined from all sections of the settings ---------------------------
 
-Remote = TypeVar("Remote", EmbeddingSettings, RerankSettings)
-
 
 def tier_names(
     models: ModelSettings, embedding: EmbeddingSettings, rerank: RerankSettings
@@ -137,20 +135,20 @@ def tier_names(
     )
     chosen = named.over(models.preset)
     # A remote model of a preset needs a key; without one, the local model is better than none.
-    if not named.embed and not reached(embedding, chosen.embed, models).api_key:
+    if not named.embed and not access_of(embedding, chosen.embed, models)["api_key"]:
         chosen = replace(chosen, embed="")
-    if not named.rerank and not reached(rerank, chosen.rerank, models).api_key:
+    if not named.rerank and not access_of(rerank, chosen.rerank, models)["api_key"]:
         chosen = replace(chosen, rerank="")
     return chosen
 
 
-def reached(branch: Remote, model: str, models: ModelSettings) -> Remote:
-    """Return a section for this model, with the access of its provider as the default."""
+def access_of(
+    section: EmbeddingSettings | RerankSettings, model: str, models: ModelSettings
+) -> dict[str, str]:
+    """Return the model and its access, with that of its provider as the default."""
     provider = models.providers.get(model.partition(":")[0], ProviderSettings())
-    return branch.model_copy(
-        update={
-            "model": model,
-            "base_url": branch.base_url or provider.base_url,
-            "api_key": branch.api_key or provider.api_key,
-        }
-    )
+    return {
+        "model": model,
+        "base_url": section.base_url or provider.base_url,
+        "api_key": section.api_key or provider.api_key,
+    }

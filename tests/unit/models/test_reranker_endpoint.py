@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from recollect.domain.sections import RerankSettings
 from recollect.errors import Closed, NotAvailable
 from recollect.models.rerankers import (
     EndpointReranker,
-    RerankerChoice,
     RerankingFailed,
     open_reranker,
 )
@@ -50,7 +50,7 @@ def server() -> Iterator[Server]:
 
 def opened(server: Server, model: str = "cohere:rerank-v3.5", **changes: Any) -> EndpointReranker:
     given = {"base_url": server.url, "api_key": KEY} | changes
-    reranker = open_reranker(RerankerChoice(model=model, **given))
+    reranker = open_reranker(RerankSettings(model=model, **given))
     assert isinstance(reranker, EndpointReranker)
     return reranker
 
@@ -307,6 +307,6 @@ async def test_the_key_is_shown_nowhere(server: Server, caplog: pytest.LogCaptur
         await remote.logits("q", ["a"])
     await remote.close()
 
-    choice = RerankerChoice(model="cohere:x", api_key=KEY)
+    choice = RerankSettings(model="cohere:x", api_key=KEY)
     shown = f"{problem.value!s} {problem.value.hint} {caplog.text} {remote._endpoint!r} {choice!r}"
     assert KEY not in shown

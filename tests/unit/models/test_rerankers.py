@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.domain.sections import RerankSettings
 from recollect.errors import Closed, NotAvailable, SettingsError
 from recollect.models.faults import ModelDamaged
 from recollect.models.onnx_model import Session, open_session
 from recollect.models.rerankers import (
     FolderReranker,
-    RerankerChoice,
     RerankingFailed,
     open_reranker,
 )
@@ -160,7 +160,7 @@ async def test_numbers_that_are_none_are_never_handed_on(tmp_path: Path):
 
 
 async def test_an_empty_folder_is_told_with_the_question_and_may_be_filled_later(tmp_path: Path):
-    reranker = open_reranker(RerankerChoice(model=f"folder:{tmp_path}"))
+    reranker = open_reranker(RerankSettings(model=f"folder:{tmp_path}"))
     assert reranker is not None
 
     with pytest.raises(NotAvailable, match=r"model\.onnx and tokenizer\.json") as problem:
@@ -200,20 +200,20 @@ async def test_several_questions_may_be_asked_at_once(reranker: FolderReranker):
 
 @pytest.mark.parametrize("model", ["", "none"])
 def test_no_reranker_is_a_choice(model: str):
-    assert open_reranker(RerankerChoice(model=model)) is None
+    assert open_reranker(RerankSettings(model=model)) is None
 
 
 @pytest.mark.parametrize("model", ["bge", "folder:", "cohere", "openai:rerank"])
 def test_an_unknown_name_lists_what_there_is(model: str):
     with pytest.raises(SettingsError) as problem:
-        open_reranker(RerankerChoice(model=model))
+        open_reranker(RerankSettings(model=model))
     assert problem.value.code == "unknown_reranker"
     assert "cohere:NAME" in problem.value.hint
 
 
 @pytest.mark.parametrize("model", ["folder:/no/where", "cohere:rerank-v3.5", "tei:bge"])
 def test_a_reranker_is_called_as_settings_call_it(model: str):
-    reranker = open_reranker(RerankerChoice(model=model))
+    reranker = open_reranker(RerankSettings(model=model))
 
     assert reranker is not None
     assert reranker.name == model
@@ -223,7 +223,7 @@ def test_a_reranker_is_called_as_settings_call_it(model: str):
     ("model", "missing"), [("cohere:rerank-v3.5", "api_key"), ("endpoint:bge", "base_url")]
 )
 async def test_nothing_is_sent_before_address_and_key_are_known(model: str, missing: str):
-    reranker = open_reranker(RerankerChoice(model=model))
+    reranker = open_reranker(RerankSettings(model=model))
     assert reranker is not None
 
     with pytest.raises(NotAvailable, match=missing) as problem:
@@ -234,7 +234,7 @@ async def test_nothing_is_sent_before_address_and_key_are_known(model: str, miss
 
 async def test_a_missing_library_is_told_with_the_question(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
-    reranker = open_reranker(RerankerChoice(model="cohere:rerank-v3.5", api_key="key"))
+    reranker = open_reranker(RerankSettings(model="cohere:rerank-v3.5", api_key="key"))
     assert reranker is not None
 
     with pytest.raises(NotAvailable, match="httpx") as problem:
