@@ -163,13 +163,15 @@ class _Archive(FunctionMiddleware):
 def views_of(messages: Sequence[ChatMessage]) -> list[Message]:
     """Return what people and the assistant said."""
     return [
-        text_message(_ROLES[it.role], it.text) for it in messages if it.role in _ROLES and it.text
+        text_message(_ROLES[message.role], message.text)
+        for message in messages
+        if message.role in _ROLES and message.text
     ]
 
 
 def _text_of(result: object) -> str | None:
     """Return a result that is nothing but text; another middleware may have left a plain one."""
     items = result if isinstance(result, list) else [result]
-    texts = [it if isinstance(it, str) else getattr(it, "text", None) for it in items]
-    found = [it for it in texts if isinstance(it, str)]
+    texts = [item if isinstance(item, str) else getattr(item, "text", None) for item in items]
+    found = [text for text in texts if isinstance(text, str)]
     return "\n".join(found) if len(found) == len(items) else None

@@ -144,7 +144,7 @@ class RecollectMiddleware(Middleware):
         sent = (await self._chat().to_send()).messages[-len(new) :]
         if [it["role"] for it in sent] != [it["role"] for it in new]:
             sent = list(new)
-        asked = newest_words([it.message for it in read_messages(new)])
+        asked = newest_words([message.message for message in read_messages(new)])
         told = ""
         if asked:
             told = await self._companion.context(asked, session=self._session, user=self._user)

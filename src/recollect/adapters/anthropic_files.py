@@ -131,7 +131,7 @@ class MemoryFiles:
             if not name.startswith(base):
                 continue
             steps = name.removeprefix(base).split("/")
-            if any(it.startswith(".") for it in steps):
+            if any(step.startswith(".") for step in steps):
                 continue
             size = len(text.encode())
             for depth in range(1, min(len(steps), 2) + 1):
@@ -170,7 +170,7 @@ class MemoryFiles:
         return found
 
     async def _exists(self, path: str) -> bool:
-        return any(_is_at(it, path) for it in await self.texts())
+        return any(_is_at(text, path) for text in await self.texts())
 
     async def _write(self, path: str, text: str) -> None:
         await self._items.put(_PLACE, path, {"text": text})

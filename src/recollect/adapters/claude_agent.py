@@ -256,11 +256,11 @@ def _text_in(tool: str, response: object) -> str | None:
     blocks = response.get("content") if isinstance(response, Mapping) else response
     if isinstance(blocks, str):
         return blocks
-    if not isinstance(blocks, Sequence) or not all(isinstance(it, Mapping) for it in blocks):
+    if not isinstance(blocks, Sequence) or not all(isinstance(block, Mapping) for block in blocks):
         return None
-    if any(it.get("type") != "text" for it in blocks):
+    if any(block.get("type") != "text" for block in blocks):
         return None
-    return "\n".join(it["text"] for it in blocks)
+    return "\n".join(block["text"] for block in blocks)
 
 
 def _with_text(tool: str, response: Any, text: str) -> Any:

@@ -324,7 +324,7 @@ class Companion:
 
 def newest_words(messages: Sequence[Message]) -> str:
     """Return what the user said last."""
-    return next((it.text for it in reversed(messages) if it.role == "user"), "")
+    return next((message.text for message in reversed(messages) if message.role == "user"), "")
 
 
 def result_text(result: object) -> str:

@@ -160,15 +160,15 @@ class RecollectMemoryService(BaseMemoryService):
 def views_of(events: Sequence[Event]) -> list[Message]:
     """Return what the user and the agents said; a part of an answer on its way is none."""
     return [
-        text_message("user" if it.author == "user" else "assistant", text, id=it.id or None)
-        for it in events
-        if not it.partial and (text := _text_of(it.content))
+        text_message("user" if event.author == "user" else "assistant", text, id=event.id or None)
+        for event in events
+        if not event.partial and (text := _text_of(event.content))
     ]
 
 
 def _text_of(content: types.Content | None) -> str:
     parts = (content.parts or ()) if content else ()
-    return "\n".join(it.text for it in parts if it.text and not it.thought)
+    return "\n".join(part.text for part in parts if part.text and not part.thought)
 
 
 def _result_text(response: Any) -> str:

@@ -290,10 +290,10 @@ class RecollectMiddleware(AgentMiddleware):
             messages = result.update.get("messages")
             if isinstance(messages, list):
                 kept = [
-                    await self._archived_message(request, it, run)
-                    if isinstance(it, ToolMessage)
-                    else it
-                    for it in messages
+                    await self._archived_message(request, message, run)
+                    if isinstance(message, ToolMessage)
+                    else message
+                    for message in messages
                 ]
                 return replace(result, update={**result.update, "messages": kept})
         return result

@@ -159,14 +159,14 @@ class RecollectStore(BaseStore):
         assert self.embeddings is not None
         questions, texts = self._wanted(ops)
         made = self.embeddings.embed_documents(texts) if texts else []
-        asked = [self.embeddings.embed_query(it) for it in questions]
+        asked = [self.embeddings.embed_query(question) for question in questions]
         return dict(zip(texts, made, strict=True)) | dict(zip(questions, asked, strict=True))
 
     async def _aembedded(self, ops: Sequence[Op]) -> dict[str, Any]:
         assert self.embeddings is not None
         questions, texts = self._wanted(ops)
         made = await self.embeddings.aembed_documents(texts) if texts else []
-        asked = [await self.embeddings.aembed_query(it) for it in questions]
+        asked = [await self.embeddings.aembed_query(question) for question in questions]
         return dict(zip(texts, made, strict=True)) | dict(zip(questions, asked, strict=True))
 
 

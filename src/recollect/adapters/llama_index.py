@@ -112,7 +112,7 @@ class RecollectBlock(BaseMemoryBlock[str]):
 
     async def leave(self, messages: Sequence[ChatMessage]) -> None:
         """Take over a history, and have it read for what is worth remembering."""
-        views = [view for it in messages if (view := view_of(it)) is not None]
+        views = [view for message in messages if (view := view_of(message)) is not None]
         await self._bridge.arun(lambda: self._left(views))
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
@@ -156,7 +156,7 @@ class _ArchivingTool(FunctionTool):
             output = await super().acall(*args, **kwargs)
         else:
             output = ToolOutput(content=known, tool_name=name, raw_input=given, raw_output=known)
-        if not all(isinstance(it, TextBlock) for it in output.blocks):
+        if not all(isinstance(block, TextBlock) for block in output.blocks):
             return output
         text = result_text(output.raw_output)
         kept = await self._block.kept(name, given, text)

@@ -153,7 +153,9 @@ class AgentMemory:
 
     def agent(self, agent: Agent[Any], *, with_tools: bool = True) -> Agent[Any]:
         """Return a copy of an agent: with memory tools, and large results of its own archived."""
-        own = [self.archiving(it) if isinstance(it, FunctionTool) else it for it in agent.tools]
+        own = [
+            self.archiving(tool) if isinstance(tool, FunctionTool) else tool for tool in agent.tools
+        ]
         return agent.clone(tools=[*own, *(self.tools if with_tools else ())])
 
     def archiving(self, tool: FunctionTool) -> FunctionTool:
@@ -237,7 +239,7 @@ class AgentMemory:
             )
             return ModelInputData(input=given.input, instructions=_joined(given, told))
         self._newest = list(given.input)
-        with_tools = any(is_memory_tool(it.name) for it in data.agent.tools)
+        with_tools = any(is_memory_tool(tool.name) for tool in data.agent.tools)
         plan = await self._bridge.arun(
             lambda: self._companion.plan(views, session=self._id, with_tools=with_tools)
         )
@@ -284,7 +286,9 @@ class HandoffHooks(RunHooks[Any]):
 def _text_of(result: Any) -> str | None:
     """Return a tool's result as text; None for content blocks of the SDK."""
     items = result if isinstance(result, list | tuple) else [result]
-    if any(isinstance(it, _BLOCKS) or (isinstance(it, dict) and "type" in it) for it in items):
+    if any(
+        isinstance(item, _BLOCKS) or (isinstance(item, dict) and "type" in item) for item in items
+    ):
         return None
     return result_text(result)
 

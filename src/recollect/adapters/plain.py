@@ -85,7 +85,7 @@ class Chat:
         """Return what to send now: a list for OpenAI, `system` and `messages` for Anthropic."""
         prompts = [self._system] if self._system else []
         try:
-            neutral = [it.message for it in read_messages(self._messages)]
+            neutral = [message.message for message in read_messages(self._messages)]
             prompts += [it.text for it in neutral if it.role == "system"]
             said = [it for it in neutral if it.role != "system"]
             session = await self._companion.session(self._session, user=self._user)
@@ -126,7 +126,7 @@ class Chat:
 
     async def leave(self) -> None:
         """Take over what was said last, and have it read for what is worth remembering."""
-        said = [it.message for it in read_messages(self._messages)]
+        said = [message.message for message in read_messages(self._messages)]
         if said:
             await self._companion.sync(said, session=self._session, user=self._user)
         await self._companion.leave(session=self._session, user=self._user)

@@ -210,7 +210,7 @@ class AgentCopy:
         jobs = self._jobs(connection)
         self.write(lambda target: self._name_scopes(connection, target, jobs))
         connection.execute(
-            delete(schema.jobs).where(schema.jobs.c.id.in_([it["id"] for it in jobs]))
+            delete(schema.jobs).where(schema.jobs.c.id.in_([job["id"] for job in jobs]))
         )
         set_marks(connection, self.agent, self.now, leaving=None, away=told)
 
@@ -308,7 +308,7 @@ class AgentCopy:
     def _copy_forgettings(self, connection: Connection, scopes: Sequence[Row]) -> None:
         """Let the target know what was forgotten, so that no older copy brings it back."""
         stones = schema.tombstones.c
-        places = {("", ""), *((it["org"], it["workspace"]) for it in scopes)}
+        places = {("", ""), *((scope["org"], scope["workspace"]) for scope in scopes)}
         here = or_(*(and_(stones.org == org, stones.workspace == it) for org, it in places))
         rows = rows_of(connection, select(schema.tombstones).where(here).order_by(stones.id))
         if not rows:

@@ -623,7 +623,7 @@ class Wiring:
         settings = self.router.common.settings
         here = [key for key, parts in self.router.stores.items() if parts is self]
         its = here[0] if here else settings.store_of(None)
-        return sorted(it for it in settings.agents if settings.store_of(it) != its)
+        return sorted(agent for agent in settings.agents if settings.store_of(agent) != its)
 
     @cached_property
     def worker(self) -> Worker:

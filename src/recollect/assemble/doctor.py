@@ -375,7 +375,7 @@ def _known_stores(
     """Return every store that settings name, and the files in which agents were last."""
     places = [AgentSettings(store=name) for name in settings.stores]
     homes = (Path(row[HOME]) for row in rows.values() if HOME in row)
-    places += [AgentSettings(sqlite_path=it) for it in homes if it.is_file()]
+    places += [AgentSettings(sqlite_path=home) for home in homes if home.is_file()]
     found = {settings.store_of(None): settings.of_agent(None)}
     for place in (*places, *settings.agents.values()):
         its = settings.model_copy(update={"agents": {"": place}}).of_agent("")

@@ -95,8 +95,10 @@ def as_command(body: Body) -> Callable[..., None]:
     A parameter of type `Memory` is opened for the call. What the body returns is printed.
     """
     parameters = list(inspect.signature(body, eval_str=True).parameters.values())
-    takes_memory = any(it.annotation is Memory for it in parameters)
-    declared = [it for it in parameters if it.annotation not in (Memory, Shared)]
+    takes_memory = any(parameter.annotation is Memory for parameter in parameters)
+    declared = [
+        parameter for parameter in parameters if parameter.annotation not in (Memory, Shared)
+    ]
 
     def run(context: typer.Context, **given: Any) -> None:
         # Help, which is shown often, needs no event loop.
@@ -104,7 +106,9 @@ def as_command(body: Body) -> Callable[..., None]:
 
         shared = over(context.obj, _gathered(Shared, given))
         arguments = {it.name: _argument(it, given) for it in declared}
-        arguments |= {it.name: shared for it in parameters if it.annotation is Shared}
+        arguments |= {
+            parameter.name: shared for parameter in parameters if parameter.annotation is Shared
+        }
         if takes_memory:
             asyncio.run(_with_memory(body, shared, arguments))
             return

@@ -64,7 +64,7 @@ def in_full(console: Console, item: Record | Turn) -> None:
     """Print every field that has a value, the content last."""
     form = as_json(item) | _times(item) | {"scope": item.scope.key}
     if isinstance(item, Record):
-        form["links"] = [_link(it, item.id) for it in item.links]
+        form["links"] = [_link(link, item.id) for link in item.links]
     content = form.pop("content")
     table = plain_table("", "")
     for name, value in form.items():

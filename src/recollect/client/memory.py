@@ -407,7 +407,7 @@ class RemoteMemory(ScopedRemote, Memory):
                 return {**given, "session": given.get("session") or self._session}
             case "save_records":
                 items: list[Any] = given["items"]
-                drafts = [{"content": it} if isinstance(it, str) else it for it in items]
+                drafts = [{"content": item} if isinstance(item, str) else item for item in items]
                 return {**given, "items": drafts}
             case "load_archive_text":
                 return {**given, "range": spelled_range(given.get("range"))}

@@ -77,8 +77,11 @@ class SqlDirectory:
             scopes = scopes_by_id(connection, numbers)
             contents = _contents(connection, numbers)
             return [
-                (_place(it), ScopeEntry(scope=scopes[it], contents=_total([contents[it]])))
-                for it in numbers
+                (
+                    _place(number),
+                    ScopeEntry(scope=scopes[number], contents=_total([contents[number]])),
+                )
+                for number in numbers
             ]
 
         return await self._database.read(read)
@@ -343,7 +346,7 @@ def _within(
 
 def _contents(connection: Connection, scopes: Sequence[int]) -> Mapping[int, Contents]:
     """Return how much each of these scopes holds."""
-    found: dict[int, dict[str, Any]] = {it: {} for it in scopes}
+    found: dict[int, dict[str, Any]] = {scope: {} for scope in scopes}
     figures = (
         (
             select(_RECORDS.scope_id, func.count().label("records"), _last(_RECORDS.updated_at))

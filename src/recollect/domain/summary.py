@@ -100,7 +100,10 @@ class Summary:
             "end": self.end,
             "turn_ids": list(self.turn_ids),
             "language": self.language,
-            "points": [[it.kind.value, it.text, it.weight, it.position] for it in self.points],
+            "points": [
+                [point.kind.value, point.text, point.weight, point.position]
+                for point in self.points
+            ],
             "degraded": self.degraded,
         }
 

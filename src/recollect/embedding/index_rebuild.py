@@ -133,7 +133,7 @@ class SqlIndexGenerations:
             )
             found = connection.scalar(begun.limit(1))
             if found is None:
-                found = next((it[0] for it in _STALE.rows(connection, given)), None)
+                found = next((row[0] for row in _STALE.rows(connection, given)), None)
             return None if found is None else scopes_by_id(connection, [found])[found]
 
         return await self._database.read(read)

@@ -131,7 +131,8 @@ def collect_terms(connection: Connection, found: Found) -> CollectedTerms:
 def distinctive_terms(texts: Iterable[str]) -> frozenset[str]:
     """Each text as it is and words of it, the longest first, as many as can be searched for."""
     by_text = [
-        [*_phrases(it), *sorted(set(_TERM.findall(it)), key=len, reverse=True)] for it in texts
+        [*_phrases(text), *sorted(set(_TERM.findall(text)), key=len, reverse=True)]
+        for text in texts
     ]
     chosen: dict[str, None] = {}
     for row in zip_longest(*by_text):
@@ -144,7 +145,7 @@ def distinctive_terms(texts: Iterable[str]) -> frozenset[str]:
 def _phrases(text: str) -> list[str]:
     """Return the longest pieces of a text: "Ann has HIV" has no word that tells it from others."""
     pieces = {it.strip() for it in _PHRASE.findall(text)}
-    telling = [it for it in pieces if len(it.encode(errors="replace")) >= _FEWEST_BYTES]
+    telling = [piece for piece in pieces if len(piece.encode(errors="replace")) >= _FEWEST_BYTES]
     return sorted(telling, key=lambda it: (-len(it), it))[:_PHRASES]
 
 
@@ -206,10 +207,13 @@ def _said_elsewhere(
     """What others say in a table: all of it that is nobody's or is still held, and what was made
     of it in other scopes."""
     columns = _texts_of(table)
-    plain = [it for it in columns if table in _HELD or not _is_content(it)]
+    plain = [column for column in columns if table in _HELD or not _is_content(column)]
     yield plain, []
     if "scope_id" in table.c:
-        yield [it for it in columns if it not in plain], [table.c.scope_id.not_in(sorted(own))]
+        yield (
+            [column for column in columns if column not in plain],
+            [table.c.scope_id.not_in(sorted(own))],
+        )
 
 
 def _found(

@@ -157,10 +157,10 @@ def _move_state(connection: Connection, scope_id: int, part: Part, made: int) ->
 def _list_changes(connection: Connection, scope_id: int, version: int, part: Part) -> None:
     """Log what a remaining scope has lost, so that caches of it are refreshed."""
     lost = [
-        *(("record", it) for it in sorted(part.records)),
-        *(("turn", it) for it in sorted(part.turns)),
-        *((ARCHIVE, it) for it in sorted(part.archives)),
-        *(("document", it) for it in sorted(part.documents)),
+        *(("record", record) for record in sorted(part.records)),
+        *(("turn", turn) for turn in sorted(part.turns)),
+        *((ARCHIVE, archive) for archive in sorted(part.archives)),
+        *(("document", document) for document in sorted(part.documents)),
     ]
     rows = [
         {"scope_id": scope_id, "version": version, "seq": seq}
@@ -189,7 +189,7 @@ def _pseudonymise_keys(
         if person.name not in users or (workspaces and here not in workspaces):
             continue
         values: dict[str, Any] = {
-            "users": to_json([pseudonym if it == person.name else it for it in users])
+            "users": to_json([pseudonym if user == person.name else user for user in users])
         }
         if users == [person.name]:
             revoked[row["id"]] = row["name"]
@@ -532,7 +532,9 @@ class SqlErasure:
         """Make interrupted forgettings due now, unless somebody alive works on them."""
         rows = await self._database.read(lambda it: _UNFINISHED.rows(it, {}), is_quick=True)
         now = to_micros(self._clock.now())
-        idle = [it["id"] for it in rows if it["lease_until"] <= now or is_gone(it["lease_owner"])]
+        idle = [
+            row["id"] for row in rows if row["lease_until"] <= now or is_gone(row["lease_owner"])
+        ]
         if idle:
             due = {"lease_until": 0, "lease_owner": "", "gave_up": 0, "attempts": 0}
             due["run_after"] = now

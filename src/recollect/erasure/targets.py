@@ -55,7 +55,8 @@ class Found:
     def ids(self) -> set[str]:
         """Everything that goes of scopes which stay, by its id."""
         owners = (
-            {*it.records, *it.turns, *it.archives, *it.documents} for it in self.parts.values()
+            {*part.records, *part.turns, *part.archives, *part.documents}
+            for part in self.parts.values()
         )
         return set[str]().union(*owners)
 
@@ -314,7 +315,8 @@ def targets(connection: Connection, entries: Iterable[Entry]) -> Iterator[tuple[
                     )
                 ),
                 person=next(
-                    (it for it in people if _hash_of_person(salt, it) in entry.people), None
+                    (person for person in people if _hash_of_person(salt, person) in entry.people),
+                    None,
                 ),
                 sessions=tuple(
                     (scope, session)
@@ -339,7 +341,7 @@ def _scopes(connection: Connection) -> Iterator[tuple[int, Scope]]:
 
 def _sessions(connection: Connection, scope_id: int) -> Iterable[str]:
     tables = (schema.turns, schema.records, schema.archives, schema.state)
-    sessions = (select(it.c.session).where(it.c.scope_id == scope_id) for it in tables)
+    sessions = (select(table.c.session).where(table.c.scope_id == scope_id) for table in tables)
     return [it for it in connection.scalars(union(*sessions)) if it is not None]
 
 

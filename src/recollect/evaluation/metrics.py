@@ -25,14 +25,14 @@ class Judged:
 def quality(answers: Sequence[Judged]) -> dict[str, float]:
     """Return all metrics, each the mean over the questions."""
     return {
-        "hit@1": _mean(hit(it.ranking, it.gold, 1) for it in answers),
-        "hit@5": _mean(hit(it.ranking, it.gold, 5) for it in answers),
-        "hit@10": _mean(hit(it.ranking, it.gold, 10) for it in answers),
-        "recall@10": _mean(recall(it.ranking, it.gold) for it in answers),
-        "all@5": _mean(found_all(it.ranking, it.gold, 5) for it in answers),
-        "all@10": _mean(found_all(it.ranking, it.gold, 10) for it in answers),
-        "ndcg@10": _mean(ndcg(it.ranking, it.gold) for it in answers),
-        "mrr@10": _mean(reciprocal_rank(it.ranking, it.gold) for it in answers),
+        "hit@1": _mean(hit(answer.ranking, answer.gold, 1) for answer in answers),
+        "hit@5": _mean(hit(answer.ranking, answer.gold, 5) for answer in answers),
+        "hit@10": _mean(hit(answer.ranking, answer.gold, 10) for answer in answers),
+        "recall@10": _mean(recall(answer.ranking, answer.gold) for answer in answers),
+        "all@5": _mean(found_all(answer.ranking, answer.gold, 5) for answer in answers),
+        "all@10": _mean(found_all(answer.ranking, answer.gold, 10) for answer in answers),
+        "ndcg@10": _mean(ndcg(answer.ranking, answer.gold) for answer in answers),
+        "mrr@10": _mean(reciprocal_rank(answer.ranking, answer.gold) for answer in answers),
     }
 
 

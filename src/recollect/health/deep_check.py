@@ -93,7 +93,7 @@ def index_faults(connection: Connection, sample: Sample, tell: Progress) -> Iter
                 continue
             made = make(row, scope)
             sample.offer(made)
-            expected = {it.ordinal: np.array(it.terms, "<u8").tobytes() for it in made.units}
+            expected = {unit.ordinal: np.array(unit.terms, "<u8").tobytes() for unit in made.units}
             if expected and stored != expected:
                 told = f"the search terms of {row['id']} are not those of its text"
                 yield IndexFault(message=told, owner=row["id"])

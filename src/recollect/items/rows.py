@@ -220,7 +220,7 @@ def _rows_at(
 ) -> list[Row]:
     rows: list[Row] = []
     for first in range(0, len(places), _PLACES):
-        some = or_(false(), *(_is_at(scope_id, it) for it in places[first : first + _PLACES]))
+        some = or_(false(), *(_is_at(scope_id, place) for place in places[first : first + _PLACES]))
         rows += rows_of(connection, select(schema.items).where(some, where))
     return rows
 

@@ -64,7 +64,7 @@ def _decode(data: bytes, *, declared: bool) -> str:
         return data.decode(encoding, "replace")
     named = _DECLARED.search(data[:_DECLARATION_BYTES]) if declared else None
     candidates = [named[1].decode("ascii")] if named else []
-    candidates = [it for it in candidates if _is_charset(it)]
+    candidates = [candidate for candidate in candidates if _is_charset(candidate)]
     for encoding in (*candidates, "utf-8"):
         try:
             return data.decode(encoding)

@@ -404,7 +404,11 @@ class Retriever:
         What another passage has is left to it.
         """
         before = cost = self._cost(group, group.span)
-        taken = [it.span for it in others if it is not group and it.document == group.document]
+        taken = [
+            other.span
+            for other in others
+            if other is not group and other.document == group.document
+        ]
         middle = sum(group.span) / 2
         for near in sorted(group.neighbours, key=lambda span: abs(sum(span) / 2 - middle)):
             wider = _hull(group.span, near)

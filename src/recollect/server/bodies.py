@@ -122,7 +122,7 @@ class NewRecords(Body):
 
     def drafts(self) -> list[Draft]:
         """The records as the library takes them."""
-        return [cast("Draft", {**it.given(), "content": it.content}) for it in self.items]
+        return [cast("Draft", {**item.given(), "content": item.content}) for item in self.items]
 
 
 class BulkEdit(RecordBody):

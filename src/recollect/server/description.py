@@ -116,7 +116,7 @@ def _describe_schemas(described: dict[str, Any], routers: Iterable[APIRouter]) -
         for kind, some in (("requests", requests), ("responses", responses))
         for name, schema in some.items()
     }
-    for name in (texts["responses"].get(it, it) for it in responses):
+    for name in (texts["responses"].get(response, response) for response in responses):
         _tell(described["components"]["schemas"][name], name, texts)
 
 
@@ -177,7 +177,7 @@ def _tell_permission(operation: dict[str, Any]) -> None:
 def _take_key(operation: dict[str, Any]) -> None:
     """Say that a write may be repeated under its key."""
     parameters: list[dict[str, Any]] = operation.setdefault("parameters", [])
-    if all(it["name"].lower() != HEADER.lower() for it in parameters):
+    if all(parameter["name"].lower() != HEADER.lower() for parameter in parameters):
         parameters.append(
             {
                 "name": HEADER,

@@ -59,7 +59,7 @@ class IdempotentRoute(NamedRoute):
         operation = declared(self.name)
         if operation.timed:
             return _timed(handle)
-        takes_key = any(it.alias == HEADER for it in self.dependant.header_params)
+        takes_key = any(param.alias == HEADER for param in self.dependant.header_params)
         if operation.is_read or takes_key or operation.repeat != "once":
             return handle
 

@@ -104,7 +104,7 @@ _CONTENT: Final = {_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Proble
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems that a route may answer with, for its description."""
-    return {it: {"description": _MEANINGS[it], "content": _CONTENT} for it in statuses}
+    return {status: {"description": _MEANINGS[status], "content": _CONTENT} for status in statuses}
 
 
 # Any call may answer with one of these, and when something breaks with another.
@@ -212,7 +212,7 @@ def _hint(request: Request, places: Sequence[tuple[str | int, ...]], kind: str) 
     if kind not in {"extra_forbidden", "missing"} or len(places[0]) != _OF_THE_BODY:
         return ""
     taken = f"The body takes: {', '.join(_names_of_the_body(request))}."
-    scope = next((str(it[-1]) for it in places if it[-1] in SCOPE_PARTS), None)
+    scope = next((str(place[-1]) for place in places if place[-1] in SCOPE_PARTS), None)
     if scope is None:
         return taken
     return f"Choose the scope with query parameters: {request.url.path}?{scope}=…. {taken}"

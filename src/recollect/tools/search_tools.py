@@ -237,7 +237,7 @@ async def profile(context: ToolContext, asked: ReadProfile) -> Json:
             session=context.session,
         )
     )
-    lines = [{"id": it.id, "facet": it.facet, "text": it.text} for it in found.lines]
+    lines = [{"id": line.id, "facet": line.facet, "text": line.text} for line in found.lines]
     return {"profile": lines}
 
 

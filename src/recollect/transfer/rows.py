@@ -169,7 +169,7 @@ def _meet_conflict(connection: Connection, item: Conflict) -> Outcome:
     ).all()
     scopes = scopes_by_id(connection, scope_ids)
     # It may be between records of two agents, but only of those who work for the same user.
-    are_theirs = all(it.of_user == item.scope.of_user for it in scopes.values())
+    are_theirs = all(scope.of_user == item.scope.of_user for scope in scopes.values())
     return Outcome.ADDED if len(scope_ids) == 2 and are_theirs else Outcome.RECORD_MISSING
 
 
@@ -180,7 +180,9 @@ def _meet_link(connection: Connection, item: Link) -> Outcome:
         scope = scopes_by_id(connection, [row["scope_id"]])[row["scope_id"]]
         return Outcome.UNCHANGED if link_from(row, scope) == item else Outcome.PLACE_TAKEN
     owners = (schema.records, schema.turns)
-    both = union_all(*(select(it.c.scope_id).where(it.c.id.in_(item.ends)) for it in owners))
+    both = union_all(
+        *(select(owner.c.scope_id).where(owner.c.id.in_(item.ends)) for owner in owners)
+    )
     scope_ids = connection.scalars(both).all()
     scopes = scopes_by_id(connection, scope_ids)
     are_theirs = all(it.of_user == item.scope.of_user for it in scopes.values())
@@ -512,13 +514,14 @@ class SqlTransfer:
 
 def _add(connection: Connection, arrivals: Sequence[Arrival], now: datetime) -> Added:
     """Records, turns and archives first, then what is about them; told in the order given."""
-    owners = [it for it in arrivals if not isinstance(it.item, Attached)]
-    attached = [it.item for it in arrivals if isinstance(it.item, Attached)]
+    owners = [arrival for arrival in arrivals if not isinstance(arrival.item, Attached)]
+    attached = [arrival.item for arrival in arrivals if isinstance(arrival.item, Attached)]
     added = add_owners(connection, owners, now)
     of_owners = iter(added.outcomes)
     of_attached = iter([add_attached(connection, item, now) for item in attached])
     outcomes = [
-        next(of_attached if isinstance(it.item, Attached) else of_owners) for it in arrivals
+        next(of_attached if isinstance(arrival.item, Attached) else of_owners)
+        for arrival in arrivals
     ]
     return Added(outcomes=outcomes, unused_blobs=added.unused_blobs)
 
@@ -638,7 +641,9 @@ def _known(connection: Connection, arrivals: Sequence[Arrival]) -> _Known:
     scopes = scopes_by_id(connection, found)
     stones = schema.tombstones.c.id
     return _Known(
-        histories={it.current.id: it for it in histories(connection, record_rows, scopes)},
+        histories={
+            history.current.id: history for history in histories(connection, record_rows, scopes)
+        },
         turns={row["id"]: turn_from(row, scopes[row["scope_id"]]) for row in turn_rows},
         places=_taken_places(connection, turns),
         archives={row["id"]: archive_from(row, scopes[row["scope_id"]]) for row in archive_rows},

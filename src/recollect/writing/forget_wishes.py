@@ -103,7 +103,7 @@ class ForgetWishes:
             claim=_claim(turn, wish),
             records=tuple(record for record in records if record.id in alone),
             others=tuple(record for record in records if record.id not in alone),
-            turns=tuple(it for it in dict.fromkeys(told) if it != turn.id),
+            turns=tuple(ident for ident in dict.fromkeys(told) if ident != turn.id),
         )
 
 

@@ -83,7 +83,7 @@ def _read_before(connection: Connection, scope: Scope, session: str, moment: int
 def _is_read(steps: str) -> bool:
     """Return whether a write comes from reading, not from a call."""
     return any(
-        it["name"] == "extract" and it["result"]["by"] != "caller" for it in json.loads(steps)
+        step["name"] == "extract" and step["result"]["by"] != "caller" for step in json.loads(steps)
     )
 
 

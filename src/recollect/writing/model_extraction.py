@@ -100,7 +100,9 @@ class ModelExtractor:
 
     async def _told(self, claims: Sequence[Claim], turns: Sequence[Turn]) -> Sequence[Claim]:
         """Return the claims, without those whose words a reader does not take for told."""
-        sources = {it.evidence[0].turn for it in claims if it.evidence and not it.explicit}
+        sources = {
+            claim.evidence[0].turn for claim in claims if claim.evidence and not claim.explicit
+        }
         try:
             meant = {
                 turn.id: await stances(self._reader, turn.content)
@@ -109,7 +111,7 @@ class ModelExtractor:
             }
         except NotAvailable:
             return claims
-        return [it for it in claims if it.explicit or _is_told(it, meant)]
+        return [claim for claim in claims if claim.explicit or _is_told(claim, meant)]
 
     async def _claims(self, turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[Claim]:
         shown = dict(enumerate([*before, *turns], start=1))

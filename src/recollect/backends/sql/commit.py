@@ -245,7 +245,7 @@ def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> N
             "scope_id": scope_id,
             "session": trace.session,
             "created_at": to_micros(trace.created_at),
-            "steps": to_json([{"name": it.name, "result": it.result} for it in trace.steps]),
+            "steps": to_json([{"name": step.name, "result": step.result} for step in trace.steps]),
         }
         for trace, scope_id in traces
     ]

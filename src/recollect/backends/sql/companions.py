@@ -110,7 +110,7 @@ def companions_of(database: Path) -> list[Path]:
 
 def require_nothing_lost(database: Path) -> None:
     """Refuse where a database is missing or empty and what lies beside shows that it was not."""
-    left = [it for it in _traces(database) if _holds_something(it)]
+    left = [trace for trace in _traces(database) if _holds_something(trace)]
     # SQLite throws a log away that has no database.
     log = log_of(database)
     if not _holds_something(database) and _holds_something(log):

@@ -46,8 +46,12 @@ class Entry:
         return (
             not {*self.records, *self.turns, *self.documents}.isdisjoint(names)
             or salted(salt, "scope", scope.key) in self.scopes
-            or any(salted(salt, "person", *place, it) in self.people for it in people if it)
-            or any(salted(salt, "session", scope.key, it) in self.sessions for it in sessions)
+            or any(
+                salted(salt, "person", *place, person) in self.people for person in people if person
+            )
+            or any(
+                salted(salt, "session", scope.key, session) in self.sessions for session in sessions
+            )
         )
 
     def as_json(self) -> dict[str, Any]:

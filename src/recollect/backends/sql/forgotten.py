@@ -50,5 +50,5 @@ def begun_since(connection: Connection, at: int) -> list[Entry]:
     is_open = jobs.gave_up <= 1
     working = connection.scalars(select(jobs.payload).where(jobs.kind == "forget", is_open))
     entries = [json.loads(it)["entry"] for it in working]
-    noted = [Entry.from_json(it) for it in entries if it is not None]
+    noted = [Entry.from_json(entry) for entry in entries if entry is not None]
     return [it for it in noted if it.forget_id in begun] + ledger_beside(connection).read(begun)

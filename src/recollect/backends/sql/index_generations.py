@@ -171,7 +171,7 @@ def remove_generation_units(
     terms = [(row["id"], row["terms"]) for row in units]
     in_full_text = edition.scope_id << UNIT_BITS | edition.full_text_to
     space = space_of(edition.scope_id, edition.first_unit)
-    remove_many(connection, space, [it for it in terms if it[0] <= in_full_text])
+    remove_many(connection, space, [term for term in terms if term[0] <= in_full_text])
     fewer = {
         "unit_count": _TABLE.unit_count - len(units),
         "unit_length": _TABLE.unit_length - sum(len(it) for _, it in terms) // KEY_BYTES,

@@ -221,13 +221,13 @@ def _end(done: SyncedFolder, shared: Shared) -> None:
 
 
 def _tell_files(console: Console, done: SyncedFolder) -> None:
-    failed: Sequence[FileOutcome] = [it for it in done.files if it.outcome == "failed"]
+    failed: Sequence[FileOutcome] = [file for file in done.files if file.outcome == "failed"]
     for it in failed:
         show.line(console, f"{it.source}: {it.error}")
     told = [f"{done.count(it):,} {it}" for it in ("added", "updated", "unchanged")]
     if done.archived:
         told.append(f"{len(done.archived):,} archived")
-    if skipped := [it.source for it in done.files if it.outcome == "skipped"]:
+    if skipped := [file.source for file in done.files if file.outcome == "skipped"]:
         endings = sorted({PurePath(source).suffix.lower() for source in skipped} - {""})
         told.append(f"{len(skipped):,} skipped" + (f" ({', '.join(endings)})" if endings else ""))
     if failed:

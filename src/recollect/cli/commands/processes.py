@@ -152,7 +152,7 @@ def serve(
         if workers > 1:
             supervisor = Multiprocess(config, sockets=[listener])
             supervisor.run()
-            if any(it.exitcode == STARTUP_FAILURE for it in supervisor.processes):
+            if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
                 raise RecollectError(
                     "A process of the server could not start; the others were ended",
                     hint="The log file says why; `recollect doctor` checks every part.",

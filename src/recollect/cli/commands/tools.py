@@ -70,7 +70,7 @@ async def call(
 ) -> Answer:
     """Call a tool as a model would."""
     box = memory.tools(language, session=session)
-    if session is None and any(it.name == name and it.needs_session for it in box.specs):
+    if session is None and any(spec.name == name and spec.needs_session for spec in box.specs):
         raise InvalidInput(
             f"{name} belongs to a session", code="no_session", hint="Name it with --session ID."
         )

@@ -160,7 +160,9 @@ def said_by_user(turn: Turn) -> list[Claim]:
     """Return the claims of a user's message that have a form of their own."""
     spoken = own_sentences(turn.content)
     steps = listed(turn.content, readable(turn.content)) if spoken else ()
-    found = [_procedure(it, turn, explicit=False) for it in steps if it.start <= spoken[-1].start]
+    found = [
+        _procedure(step, turn, explicit=False) for step in steps if step.start <= spoken[-1].start
+    ]
     listing = [(it.evidence[0].start or 0, it.evidence[0].end or 0) for it in found]
     before: Sentence | None = None
     last: list[Claim] = []

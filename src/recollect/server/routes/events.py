@@ -183,14 +183,18 @@ class _Polled:
         told: list[tuple[str, Json]] = []
         if self._with_jobs:
             jobs = _by_id(await self._memory.jobs.list(limit=_JOBS))
-            told += [("job", it) for it in jobs.values() if self._jobs.get(it["id"]) != it]
+            told += [("job", job) for job in jobs.values() if self._jobs.get(job["id"]) != job]
             self._jobs = jobs
         if self._with_documents:
             documents = _by_id(await self._memory.knowledge.list(limit=_DOCUMENTS))
             known = self._documents
             if known is None:
                 known = {name: it for name, it in documents.items() if not it["pending_hash"]}
-            told += [("document", it) for it in documents.values() if known.get(it["id"]) != it]
+            told += [
+                ("document", document)
+                for document in documents.values()
+                if known.get(document["id"]) != document
+            ]
             self._documents = documents
         return told
 

@@ -81,7 +81,10 @@ def _gauges(stats: Stats) -> Iterator[str]:
         ("index_bytes", "keyword"): stats.keyword_index.bytes,
         ("index_bytes", "vector"): stats.vector_index.bytes,
         ("database_bytes", ""): stats.database_bytes,
-        **{("model_paused", it.task): int(it.paused_until is not None) for it in stats.models},
+        **{
+            ("model_paused", model.task): int(model.paused_until is not None)
+            for model in stats.models
+        },
     }
     previous = ""
     for (name, label), value in gauges.items():

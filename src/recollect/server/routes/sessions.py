@@ -422,7 +422,7 @@ async def replace_notes(session: CallersSession, body: AllNotes) -> Notes:
                 else {"document": name, "value": value}
                 for name, value in body.structures.items()
             ],
-            "chunks": [it.model_dump() for it in body.chunks],
+            "chunks": [chunk.model_dump() for chunk in body.chunks],
         }
     )
     await session.save()
@@ -483,7 +483,9 @@ async def update_scratchpad(session: CallersSession, body: ScratchpadNews) -> Sc
         sub_goals=tuple(body.sub_goals),
         completed=tuple(body.completed),
         current_step=body.current_step,
-        decisions=tuple(Decision(what=it.what, why=it.why) for it in body.decisions),
+        decisions=tuple(
+            Decision(what=decision.what, why=decision.why) for decision in body.decisions
+        ),
         blockers=tuple(body.blockers),
         unblocked=tuple(body.unblocked),
     )

@@ -79,7 +79,7 @@ async def call_tool(
     if name not in READING_TOOLS:
         asking.require_role(Role.WRITER, name)
     box = memory.tools(language, session=session)
-    if session is None and any(it.name == name and it.needs_session for it in box.specs):
+    if session is None and any(spec.name == name and spec.needs_session for spec in box.specs):
         raise InvalidInput(
             f"{name} belongs to a session", code="no_session", hint="Name it with ?session=ID."
         )
