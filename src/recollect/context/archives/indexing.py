@@ -122,7 +122,7 @@ class ArchiveIndexer:
         if embedded.jobs:
             # Found by its words meanwhile; the job is retried.
             raise NotAvailable(
-                f"{archive.id} has no vectors yet: {self._meaning.absence}",
+                f"{archive.id} has no vectors yet: {self._embedding.absence}",
                 code="embedding_failed",
             )
 
