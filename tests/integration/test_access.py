@@ -21,6 +21,7 @@ from recollect.server.app import create_app
 from recollect.server.identity import COOKIE, CSRF_HEADER
 from recollect.settings import Settings
 from tests.database_servers import has_text, storage_of
+from tests.described_api import API
 from tests.serving import calling, served
 
 
@@ -45,8 +46,7 @@ def _code(answer: httpx.Response) -> tuple[int, str]:
 
 
 def test_every_operation_says_which_role_it_needs():
-    described: dict[str, Any] = create_app("unused.db").openapi()
-    operations = [it for methods in described["paths"].values() for it in methods.values()]
+    operations = [it for methods in API["paths"].values() for it in methods.values()]
     names = {it["operationId"] for it in operations}
     # MCP describes itself, in its own protocol.
     assert names | {"answer_mcp"} == OPERATIONS.keys()

@@ -11,9 +11,8 @@ from recollect.domain.operation import OPERATIONS
 from recollect.domain.scope import Role
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from tests.described_api import API, SCHEMAS
 
-_API: dict[str, Any] = create_app("unused.db").openapi()
-_SCHEMAS: dict[str, Any] = _API["components"]["schemas"]
 # Their answers never end; who is refused is told at once.
 _ENDLESS = {"stream_events", "stream_workspace_events"}
 # A part that is not configured here.
@@ -94,7 +93,7 @@ class Operation:
 
 
 def _operations() -> Iterator[Operation]:
-    for path, methods in _API["paths"].items():
+    for path, methods in API["paths"].items():
         for method, described in methods.items():
             parameters = described.get("parameters", ())
             names = {it["name"] for it in parameters if it["in"] == "query"}
@@ -116,7 +115,7 @@ def _example(described: dict[str, Any]) -> Any:
     content = described.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
     for choice in (schema, *schema.get("anyOf", ())):
-        named = _SCHEMAS.get(choice.get("$ref", "").rpartition("/")[2], choice)
+        named = SCHEMAS.get(choice.get("$ref", "").rpartition("/")[2], choice)
         if "examples" in named:
             return named["examples"][0]
     return {}
