@@ -91,14 +91,8 @@ def _on_server(database_server: Server | None, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def hits_are_read(monkeypatch: pytest.MonkeyPatch, own_settings: None) -> None:
-    """Let a model read the best hits together with the question, as it does by default."""
-    monkeypatch.delenv("RECOLLECT_RECALL__READ_HITS")
-
-
-@pytest.fixture
-def real_model(monkeypatch: pytest.MonkeyPatch, hits_are_read: None) -> None:
-    """Search by meaning and read the best hits with the real default models."""
+def real_model(monkeypatch: pytest.MonkeyPatch, own_settings: None) -> None:
+    """Search by meaning with the real default model."""
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
 
 

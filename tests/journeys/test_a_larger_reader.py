@@ -21,8 +21,6 @@ from tests.conftest import TurnedClock
 from tests.unit.models.test_reranker_endpoint import Server
 from tests.unit.models.tiny_reranker import marker_graph, write_folder
 
-pytestmark = pytest.mark.usefixtures("hits_are_read")
-
 _MARKER = "zebra"
 _TOLD = {
     "en": (

@@ -80,7 +80,6 @@ async def test_a_time_never_filters(diary: Memory):
     assert plain[0].content == "The dentist filled a tooth"
 
 
-@pytest.mark.usefixtures("hits_are_read")
 async def test_of_two_that_fit_alike_the_one_of_that_time_comes_first(memory: Memory):
     then = await memory.remember("Dinner with Lena: rice and fish", first_observed=_WEDNESDAY)
     await memory.remember("Dinner with Lena: soup and bread", first_observed=_ASKED)

@@ -79,12 +79,7 @@ def _ask(database: Path) -> tuple[set[str], str]:
 @pytest.fixture
 def as_delivered(monkeypatch: pytest.MonkeyPatch, own_settings: None) -> None:
     """With the models and the times that a new user has."""
-    for name in (
-        "EMBEDDING__MODEL",
-        "RECALL__READ_HITS",
-        "WRITING__JUDGE",
-        "WRITING__CLOSE_SECONDS",
-    ):
+    for name in ("EMBEDDING__MODEL", "WRITING__JUDGE", "WRITING__CLOSE_SECONDS"):
         monkeypatch.delenv(f"RECOLLECT_{name}")
 
 

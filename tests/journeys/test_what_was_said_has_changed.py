@@ -220,7 +220,6 @@ async def test_a_short_answer_with_a_number_does(
     assert answer in (await memory.context(question, min_score=0)).text
 
 
-@pytest.mark.usefixtures("hits_are_read")
 @pytest.mark.parametrize(
     ("said", "question"),
     [
