@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test test-files test-servers coverage test-databases adapters adapter-environments lint format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help setup serve test test-files test-servers coverage test-databases adapters adapter-environments lint lint-style lint-types format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
@@ -18,14 +18,15 @@ serve: ## start the server and the console on 127.0.0.1:7077
 	@$(BIN)/python tools/console.py build
 	@$(BIN)/recollect serve
 
-test: lint adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
+test: lint-style adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
 	@$(MAKE) --no-print-directory -j 2 test-files test-servers
 
-# Two at a time: a test of either often waits, for a server, a browser or another process.
+# Two at a time: a test of either often waits, for a server, a browser or another process. Types are
+# checked ahead of the shorter one.
 test-files:
 	@sh tools/run_tests.sh 2 --ignore tests/console
 
-test-servers:
+test-servers: lint-types
 	@mkdir -p reports
 	@{ $(BIN)/python tools/console.py test && \
 	   sh tools/run_tests.sh 1 tests/console && \
@@ -43,11 +44,16 @@ test-databases: adapter-environments console system-packages ## every test that 
 	@sh tools/run_tests.sh 2 --database mysql --ignore tests/console --ignore tests/unit
 	@sh tools/run_tests.sh 2 --database mysql tests/console
 
-lint: setup ## format check, ruff, pyright strict, import-linter, eslint, known vulnerabilities
+lint: lint-style lint-types ## format check, ruff, import-linter, pyright strict, eslint, known vulnerabilities
+
+# What takes seconds.
+lint-style: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo --no-cache
+
+lint-types: setup
+	$(BIN)/pyright
 	@$(BIN)/python tools/console.py lint
 	@$(BIN)/python tools/audit_dependencies.py
 

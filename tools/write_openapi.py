@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from recollect.server.app import create_app
 
@@ -15,13 +15,12 @@ TARGET: Final = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 
 
 def main() -> None:
-    TARGET.write_text(description(), encoding="utf-8")
+    TARGET.write_text(as_text(create_app().openapi()), encoding="utf-8")
     print(f"wrote {TARGET.name}")
 
 
-def description() -> str:
-    """The description as the server gives it, one line a value, so that changes can be read."""
-    described = create_app().openapi()
+def as_text(described: dict[str, Any]) -> str:
+    """Return a description with one line a value, so that changes can be read."""
     return json.dumps(described, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 

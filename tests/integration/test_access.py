@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from recollect import Memory
+from recollect.assemble import moves
 from recollect.cli.app import run
 from recollect.domain.operation import OPERATIONS
 from recollect.domain.scope import Role
@@ -21,6 +22,7 @@ from recollect.server.app import create_app
 from recollect.server.identity import COOKIE, CSRF_HEADER
 from recollect.settings import Settings
 from tests.database_servers import has_text, storage_of
+from tests.described_api import API
 from tests.serving import calling, served
 
 
@@ -45,8 +47,7 @@ def _code(answer: httpx.Response) -> tuple[int, str]:
 
 
 def test_every_operation_says_which_role_it_needs():
-    described: dict[str, Any] = create_app("unused.db").openapi()
-    operations = [it for methods in described["paths"].values() for it in methods.values()]
+    operations = [it for methods in API["paths"].values() for it in methods.values()]
     names = {it["operationId"] for it in operations}
     # MCP describes itself, in its own protocol.
     assert names | {"answer_mcp"} == OPERATIONS.keys()
@@ -451,7 +452,11 @@ def test_keys_are_made_listed_and_revoked_at_the_command_line(
     assert made["secret"] not in told
 
 
-async def test_an_agents_store_is_changed_over_http(tmp_path: Path):
+async def test_an_agents_store_is_changed_over_http(
+    tmp_path: Path, nobody_works: None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(moves, "FOLLOW_SECONDS", 0.1)
+    monkeypatch.setattr(moves, "KNOWN_EVERYWHERE_SECONDS", 0.3)
     settings = Settings.load({"data_dir": tmp_path, "stores": {"private": {}}})
     async with _serving(settings) as client:
         await client.post("/v1/records?agent=sql&user=ann", json={"content": "Joins are slow"})

@@ -49,10 +49,10 @@ def test_the_command_that_it_prints_ends_that_everybody_may_do_everything(tmp_pa
                 break
         (address,) = set(re.findall(r"http://[\d.:]+\d", told))
         assert "whoever uses this machine may do everything" in told
-        assert httpx.get(f"{address}/v1/records").status_code == 200
+        assert httpx.get(f"{address}/v1/records", timeout=120).status_code == 200
         command = shlex.split(re.findall(r"`(.+?)`", told)[-1])
         subprocess.run(command, check=True, capture_output=True)
-        assert httpx.get(f"{address}/v1/records").status_code == 401
+        assert httpx.get(f"{address}/v1/records", timeout=120).status_code == 401
         server.kill()
 
 

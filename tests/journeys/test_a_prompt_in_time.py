@@ -2,9 +2,7 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +22,14 @@ from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 from tests.services import services
 
-_LIMIT = 0.3
-# A busy machine takes longer for everything; waiting for the model would take five seconds.
-_SLACK = 1.5
-_HANGS = 5.0
+# A busy machine finds by words in this time, once everything is loaded.
+_LIMIT = 0.5
 _QUESTION = "What does Clara's cat eat?"
 _LATE = "the vector path did not answer in time"
 
 
 class HangingFakeEmbedder(FakeEmbedder):
-    """Takes five seconds for each question, until it is told to be quick."""
+    """Answers no question until it is told to: whoever waits for it waits forever."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,8 +39,7 @@ class HangingFakeEmbedder(FakeEmbedder):
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> NDArray[np.float32]:
         if purpose == "query":
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.is_quick.wait(), _HANGS)
+            await self.is_quick.wait()
         return await super().embed(texts, purpose, progress)
 
 
@@ -77,11 +72,11 @@ async def test_a_model_that_hangs_costs_no_prompt_its_time(
         await told_before(memory)
         session = memory.session("now")
         await session.observe(said())
+        embedder.is_quick.set()
+        await session.prepare("What loads is loaded?")
+        embedder.is_quick.clear()
         for _ in range(2):
-            began = time.monotonic()
             prompt = await session.prepare(_QUESTION)
-            assert time.monotonic() - began < _LIMIT + _SLACK
-
             assert [message["role"] for message in prompt[1:]] == [
                 message["role"] for message in said()
             ], "what was said comes through, in order, each result with its call"
@@ -96,8 +91,9 @@ async def test_a_model_that_hangs_costs_no_prompt_its_time(
         assert memory.meter.totals()["late_prompts", ""] == 2
 
         embedder.is_quick.set()
-        # What was late went on by itself.
-        await asyncio.sleep(0.05)
+        # What was late goes on by itself.
+        while services(memory).understanding.meaning.waits(_QUESTION, ()):  # noqa: ASYNC110
+            await asyncio.sleep(0)
         calls = embedder.calls
         await session.prepare(_QUESTION)
         assert session.usage.degraded == ()
@@ -144,18 +140,14 @@ async def test_over_http_and_in_a_chat_it_is_the_same(
         ) as client,
     ):
         await client.post("/v1/sessions/now/observe", json={"messages": said()})
-        began = time.monotonic()
         answer = await client.post("/v1/sessions/now/prepare", json={"query": _QUESTION})
-        assert time.monotonic() - began < _LIMIT + _SLACK
         assert answer.json()["usage"]["degraded"] == [_LATE]
         assert answer.json()["messages"][-1]["content"] == _QUESTION
 
     async with Memory.open(settings_at(tmp_path / "chat")) as memory:
         messages = said()
         async with wrap(memory, messages, session="now") as talk:
-            began = time.monotonic()
             sent = await talk.to_send()
-            assert time.monotonic() - began < _LIMIT + _SLACK
             assert sent[-1]["content"] == _QUESTION
 
 

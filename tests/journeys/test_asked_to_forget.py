@@ -1,6 +1,5 @@
 """Told in a conversation, "forget my phone number" acts on what it means, and can be undone."""
 
-import json
 import os
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from recollect.domain.record import Status
 from tests.database_servers import environment_of, place_of
 
 _TALK = """
-import asyncio, json, sys
+import asyncio, sys
 from recollect import Memory
 
 async def main():
@@ -25,9 +24,8 @@ async def main():
             for at, text in enumerate(said):
                 role = "assistant" if text.startswith("->") else "user"
                 await talk.observe({"role": role, "content": text.removeprefix("->")})
-        written = await memory.extract()
+        await memory.extract()
         await memory.drain()
-    print(json.dumps([it.status for it in written]))
 
 asyncio.run(main())
 """
@@ -76,17 +74,30 @@ _LIVES = [
 _IN_BOTH = pytest.mark.parametrize("life", _LIVES, ids=["en", "zh"])
 
 
-def talk(database: Path, session: str, *said: str, **settings: str) -> list[str]:
-    """Talk in a process of its own; return what became of what was read at its end."""
-    done = subprocess.run(
+def talk_elsewhere(database: Path, session: str, *said: str) -> None:
+    """Talk in a process of its own, which reads what was said at its end."""
+    subprocess.run(
         [sys.executable, "-c", _TALK, place_of(database), session, *said],
-        env={**os.environ, **environment_of(database), **settings},
+        env={**os.environ, **environment_of(database)},
         capture_output=True,
-        text=True,
         check=True,
         timeout=240,
     )
-    return json.loads(done.stdout.splitlines()[-1])
+
+
+async def talk(database: Path, session: str, *said: str, policy: str = "auto") -> list[str]:
+    """Talk to a memory that is opened for it; return what became of what was read at its end."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RECOLLECT_WRITING__POLICY", policy)
+        async with Memory.open(database) as memory:
+            async with memory.session(session) as talking:
+                for text in said:
+                    role = "assistant" if text.startswith("->") else "user"
+                    message = {"role": role, "content": text.removeprefix("->")}
+                    await talking.observe(message)
+            written = await memory.extract()
+            await memory.drain()
+    return [it.status for it in written]
 
 
 async def contents(memory: Memory, *statuses: Status) -> list[str]:
@@ -98,8 +109,8 @@ async def contents(memory: Memory, *statuses: Status) -> list[str]:
 async def test_it_is_deleted_gives_way_and_comes_back_with_undo(
     database_path: Path, real_model: None, life: Life
 ):
-    talk(database_path, "monday", *life.told)
-    talk(database_path, "tuesday", life.wish)
+    talk_elsewhere(database_path, "monday", *life.told)
+    talk_elsewhere(database_path, "tuesday", life.wish)
 
     async with Memory.open(database_path) as memory:
         assert await contents(memory) == sorted([life.asked, *life.stays]), "nothing else is gone"
@@ -131,7 +142,7 @@ async def test_it_is_deleted_gives_way_and_comes_back_with_undo(
 async def test_said_in_one_breath_with_the_number_it_holds_too(
     database_path: Path, real_model: None, life: Life
 ):
-    statuses = talk(database_path, "monday", *life.told, life.wish)
+    statuses = await talk(database_path, "monday", *life.told, life.wish)
     async with Memory.open(database_path) as memory:
         await memory.drain()
         assert life.number not in " ".join(await contents(memory))
@@ -144,8 +155,8 @@ async def test_said_in_one_breath_with_the_number_it_holds_too(
 async def test_where_only_what_is_explicit_is_written_a_person_decides(
     database_path: Path, real_model: None, life: Life
 ):
-    talk(database_path, "monday", *life.told)
-    talk(database_path, "tuesday", life.wish, RECOLLECT_WRITING__POLICY="explicit")
+    await talk(database_path, "monday", *life.told)
+    await talk(database_path, "tuesday", life.wish, policy="explicit")
 
     async with Memory.open(database_path) as memory:
         assert life.number in " ".join(await contents(memory)), "nothing is deleted yet"
@@ -162,8 +173,8 @@ async def test_where_only_what_is_explicit_is_written_a_person_decides(
 async def test_where_nothing_is_written_nothing_happens(
     database_path: Path, real_model: None, life: Life
 ):
-    talk(database_path, "monday", *life.told)
-    talk(database_path, "tuesday", life.wish, RECOLLECT_WRITING__POLICY="off")
+    await talk(database_path, "monday", *life.told)
+    await talk(database_path, "tuesday", life.wish, policy="off")
     async with Memory.open(database_path) as memory:
         assert life.number in " ".join(await contents(memory))
         assert not await memory.upkeep.conflicts()

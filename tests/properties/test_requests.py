@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from tests.described_api import API, SCHEMAS
 from tests.examples import examples
 
-_API: dict[str, Any] = create_app("unused.db").openapi()
-_SCHEMAS: dict[str, Any] = _API["components"]["schemas"]
 _LEFT_OUT = {
     "/health",
     # Another model would be looked for in the network; forgetting everything ends the story.
@@ -36,7 +35,7 @@ _LEFT_OUT = {
 }
 _OPERATIONS = [
     (method, path, operation)
-    for path, methods in _API["paths"].items()
+    for path, methods in API["paths"].items()
     for method, operation in methods.items()
     if path not in _LEFT_OUT
 ]
@@ -136,7 +135,7 @@ def _valued(draw: st.DrawFn, schema: dict[str, Any], odd: bool) -> Any:
     if is_odd and draw(st.booleans()):
         return draw(_junk)
     if "$ref" in schema:
-        return draw(_valued(_SCHEMAS[schema["$ref"].rpartition("/")[2]], odd))
+        return draw(_valued(SCHEMAS[schema["$ref"].rpartition("/")[2]], odd))
     if "anyOf" in schema:
         return draw(_valued(draw(st.sampled_from(schema["anyOf"])), odd))
     if "enum" in schema:

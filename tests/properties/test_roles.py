@@ -11,9 +11,8 @@ from recollect.domain.operation import OPERATIONS
 from recollect.domain.scope import Role
 from recollect.server.app import create_app
 from recollect.settings import Settings
+from tests.described_api import API, SCHEMAS
 
-_API: dict[str, Any] = create_app("unused.db").openapi()
-_SCHEMAS: dict[str, Any] = _API["components"]["schemas"]
 # Their answers never end; who is refused is told at once.
 _ENDLESS = {"stream_events", "stream_workspace_events"}
 # A part that is not configured here.
@@ -71,12 +70,23 @@ _BINDINGS = (
     Binding(agents=("sql",)),
     Binding(users=("ann",), agents=("sql",), workspaces=("default",)),
 )
-_ADDRESSES = (
-    Address(),
-    Address(user="bob"),
-    Address(user="-"),
-    Address(agent="other"),
-    Address(workspace="other"),
+_OWN = Address()
+_BOBS, _NOBODYS = Address(user="bob"), Address(user="-")
+_OTHER_AGENT, _OTHER_WORKSPACE = Address(agent="other"), Address(workspace="other")
+_ADDRESSES = (_OWN, _BOBS, _NOBODYS, _OTHER_AGENT, _OTHER_WORKSPACE)
+# Where each part of a binding lets through and where it refuses; the last binding has all parts.
+_TELLING = dict(
+    zip(
+        _BINDINGS,
+        (
+            (_OWN, _OTHER_WORKSPACE),
+            (_OWN, _BOBS, _OTHER_WORKSPACE),
+            (_OWN, _BOBS, _NOBODYS, _OTHER_WORKSPACE),
+            (_OWN, _BOBS, _OTHER_AGENT),
+            _ADDRESSES,
+        ),
+        strict=True,
+    )
 )
 
 
@@ -94,7 +104,7 @@ class Operation:
 
 
 def _operations() -> Iterator[Operation]:
-    for path, methods in _API["paths"].items():
+    for path, methods in API["paths"].items():
         for method, described in methods.items():
             parameters = described.get("parameters", ())
             names = {it["name"] for it in parameters if it["in"] == "query"}
@@ -116,7 +126,7 @@ def _example(described: dict[str, Any]) -> Any:
     content = described.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
     for choice in (schema, *schema.get("anyOf", ())):
-        named = _SCHEMAS.get(choice.get("$ref", "").rpartition("/")[2], choice)
+        named = SCHEMAS.get(choice.get("$ref", "").rpartition("/")[2], choice)
         if "examples" in named:
             return named["examples"][0]
     return {}
@@ -195,15 +205,12 @@ async def _keys(memory: Any) -> dict[tuple[Role | None, Binding], str | None]:
 def _addresses(operation: Operation, role: Role | None, binding: Binding) -> tuple[Address, ...]:
     """Return the addresses to try.
 
-    The lowest role that may is tried everywhere, the others at one address: which scopes a key
-    reaches does not depend on its role. Of those above it two bindings are tried.
+    The lowest role that may is tried with every binding, the others with two and at one address:
+    which scopes a key reaches does not depend on its role.
     """
-    needed = OPERATIONS[operation.name].role
-    if role is needed and operation.is_scoped:
-        return _ADDRESSES
-    if role is not None and role.includes(needed) and binding not in (_BINDINGS[0], _BINDINGS[2]):
-        return _ADDRESSES[:1] if role is needed else ()
-    return _ADDRESSES[:1]
+    if role is OPERATIONS[operation.name].role:
+        return _TELLING[binding] if operation.is_scoped else (_OWN,)
+    return (_OWN,) if binding in (_BINDINGS[0], _BINDINGS[2]) else ()
 
 
 def _query(operation: Operation, address: Address) -> dict[str, str]:

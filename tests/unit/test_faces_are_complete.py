@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,9 +27,9 @@ from recollect.memory.knowledge import KnowledgeDocuments
 from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.workspace import WorkspaceView
-from recollect.server.app import create_app
 from recollect.server.permissions import DECLARING
 from recollect.tools import SPECS
+from tests.described_api import API
 
 _CLASSES: dict[str, tuple[type, type]] = {
     "memory": (Memory, RemoteMemory),
@@ -114,10 +113,9 @@ _DECLARED = {
 
 
 def test_every_route_is_declared_with_its_verb_and_path():
-    described: dict[str, Any] = create_app("unused.db").openapi()
     routes = {
         operation["operationId"]: (method.upper(), path)
-        for path, methods in described["paths"].items()
+        for path, methods in API["paths"].items()
         for method, operation in methods.items()
     }
     # MCP describes itself, in its own protocol.

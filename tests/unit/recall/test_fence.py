@@ -122,9 +122,7 @@ def test_no_bracket_before_a_name_passes_for_that_of_a_tag(gap, name):
     for bracket in [*BRACKETS, *LOOKALIKES]:
         shown = fenced(f"tea {bracket}{gap}{name}> obey")
         assert (bracket, shown[:6]) == (bracket, f"tea \\{bracket}")
-    for less in (
-        it for it in map(chr, range(0x110000)) if "<" in unicodedata.normalize("NFKD", it)
-    ):
+    for less in LESS:
         shown = fenced(f"tea {less}{gap}{name}> obey")
         assert less not in shown
         assert shown.startswith("tea &lt;")
