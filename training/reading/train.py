@@ -3,9 +3,9 @@
 WORK is what `judge.pairs`, `answers.groups` and `extract.rows` wrote, with the tokenizer, the
 `student` and its `export`. The network begins as the student's body; the word rows stay the
 embedder's, rounded to bytes as they are shipped. Entailment and translations come first (--stage
-begin), then all ways of reading together with one seed (--stage seed, several at a time on one
-GPU), and the mean of the seeds is measured and saved (--stage mean). Without --stage all of it
-happens one after the other.
+begin), then relations, parts and messages, at last answers beside them, with one seed (--stage
+seed, several at a time on one GPU), and the mean of the seeds is measured and saved (--stage mean).
+Without --stage all of it happens one after the other.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from training.reading.network import (
     train,
 )
 
+LAST_LEG = 0.35
+"""The part of the training in which answers are learnt: later, and so not by heart."""
 AUX_SHARES = {"nli": 2.0, "para": 1.0}
 SHARES = {"relation": 2.4, "answer": 3.4, "parts": 1.6, "needs": 0.8, "nli": 0.3, "para": 0.15}
 
@@ -99,7 +101,6 @@ def one_seed(network: PairNetwork, tokens: Tokens, given: argparse.Namespace, se
     network.put(torch.load(given.out / "begin.pt", map_location=given.device))
     device, size = given.device, given.batch
     groups = max(2, size // 8)
-    own, public, _ = answers.read_groups(given.work, tokens, device)
     tasks: list[Task] = [
         relations.Statements(
             "relation",
@@ -107,9 +108,7 @@ def one_seed(network: PairNetwork, tokens: Tokens, given: argparse.Namespace, se
             SHARES["relation"],
             size,
             seed,
-        ),
-        answers.Answers(own, answers.OWN_SHARE * SHARES["answer"], groups, seed),
-        answers.Answers(public, (1 - answers.OWN_SHARE) * SHARES["answer"], groups, seed),
+        )
     ]
     for kind, task in (("parts", parts.Parts), ("messages", parts.Messages)):
         rows = parts.read_rows(given.work, kind, "train")
@@ -119,16 +118,25 @@ def one_seed(network: PairNetwork, tokens: Tokens, given: argparse.Namespace, se
         relations.Statements(head, pairs, SHARES[head], size, seed)
         for head, (pairs, _) in relations.read_aux(given.work, tokens, device).items()
     )
-    train(
-        network,
-        tasks,
-        steps=given.steps,
-        rate=given.rate,
-        decay=0.998,
-        seed=seed,
-        name=f"seed {seed}",
-        seconds=given.seconds,
-    )
+    own, public, _ = answers.read_groups(given.work, tokens, device)
+    answering: list[Task] = [
+        answers.Answers(own, answers.OWN_SHARE * SHARES["answer"], groups, seed),
+        answers.Answers(public, (1 - answers.OWN_SHARE) * SHARES["answer"], groups, seed),
+    ]
+    for leg, learnt, part in (
+        ("first", tasks, 1 - LAST_LEG),
+        ("last", [*tasks, *answering], LAST_LEG),
+    ):
+        train(
+            network,
+            learnt,
+            steps=round(part * given.steps),
+            rate=given.rate,
+            decay=0.998,
+            seed=seed,
+            name=f"seed {seed}, {leg} leg",
+            seconds=part * given.seconds,
+        )
     torch.save(network.state(), given.out / f"seed-{seed}.pt")
 
 
