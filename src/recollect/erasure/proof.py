@@ -307,6 +307,7 @@ PLACES: Final[Mapping[str, str]] = {
     "documents": "documents",
     "editions": _INDEX,
     "embedding_models": "the list of models",
+    "followers": "how far derived stores are",
     "idempotency": "answers kept for repeated requests",
     "items": "what frameworks keep",
     "jobs": "work that waits",

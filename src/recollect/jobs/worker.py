@@ -48,8 +48,11 @@ class Worker:
         lease: timedelta = _LEASE,
         unhurried: Collection[str] = (),
         lanes: Sequence[Collection[str]] = (),
+        are_listed: bool = True,
     ) -> None:
         self._jobs = jobs
+        # Whether a finished job is kept in the list for a day.
+        self._are_listed = are_listed
         self._lease = lease
         self._clock = clock
         self._handlers = handlers
@@ -147,7 +150,7 @@ class Worker:
             if is_awaited:
                 raise
         else:
-            await self._jobs.finish(job, result)
+            await self._jobs.finish(job, result, is_listed=self._are_listed)
         finally:
             working.cancel()
             keeping.cancel()
