@@ -9,7 +9,7 @@ from functools import cached_property
 from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
-from recollect.backends.redis.keys import Keys
+from recollect.backends.redis.keys import ANSWERS, VECTORS, Keys
 from recollect.backends.redis.link import RedisLink, RedisPlace
 from recollect.backends.redis.messages import Message, Messages
 from recollect.domain.stats import CacheStats
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from recollect.recall.shared_answers import SharedAnswers
     from recollect.settings import Settings
 
-_ANSWERS: Final = "recall"
-_VECTORS: Final = "embedding"
 # Writes that follow each other are told together.
 _GATHERING_SECONDS: Final = 0.02
 
@@ -77,13 +75,13 @@ class Redis:
         """Return the cache of embeddings."""
         from recollect.backends.redis.cache import RedisCache
 
-        return RedisCache(self.link, self.keys, _VECTORS)
+        return RedisCache(self.link, self.keys, VECTORS)
 
     @cached_property
     def _answers(self) -> RedisCache:
         from recollect.backends.redis.cache import RedisCache
 
-        return RedisCache(self.link, self.keys, _ANSWERS)
+        return RedisCache(self.link, self.keys, ANSWERS)
 
     def may_share(self, text: str) -> bool:
         """Return whether a text may be stored as it is, and so what is made of it."""

@@ -18,6 +18,10 @@ from recollect.ports.state import StateKey
 _SPECIAL: Final = re.compile(r"[^\w.@+~-]")
 _TAG: Final = re.compile(r"\{([^{}:]*):([^{}:]*):([^{}:]*):([^{}:]*)\}")
 _NOBODY: Final = "-"
+# The caches: answers of recall, and vectors of texts.
+ANSWERS: Final = "recall"
+VECTORS: Final = "embedding"
+CACHES: Final = (ANSWERS, VECTORS)
 
 
 class Keys:
@@ -72,6 +76,10 @@ class Keys:
     def cached(self, kind: str, digest: str) -> str:
         """An entry of a cache."""
         return f"{self._prefix}:{kind}:{digest}"
+
+    def is_cached(self, key: str) -> bool:
+        """Return whether a key is an entry of a cache."""
+        return key.startswith(tuple(f"{self._prefix}:{kind}:" for kind in CACHES))
 
     def every(self) -> str:
         """The pattern that all keys match."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
@@ -33,6 +34,9 @@ _MOST_PROCEDURES: Final = 100
 _MOST_ENTRIES: Final = 1_000
 _SCOPES_AT_ONCE: Final = 200
 _RECORD: Final = "record"
+# How each kind of value is read.
+_READ: Final = {"string": "GET", "hash": "HGETALL", "zset": "ZRANGE"}
+_RANGE: Final = {"zset": (0, -1)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,22 +96,55 @@ class RedisMirror:
         return Place(scope=place.scope, version=mirrored.version)
 
     async def drop(self, scope: int) -> None:
-        """Erase what Redis has of a scope that lost its names.
+        """Erase what Redis has of a scope that lost its names."""
+        await self._remove_scopes({scope: None})
 
-        Redis knows them. If it does not know them any more, everything is compared with the
-        database, which has no scope of these names now.
+    async def erase(self, scopes: Mapping[int, Scope | None]) -> None:
+        """Erase everything of scopes, and all caches; mirror anew what some of them still hold."""
+        await self._remove_scopes(scopes, with_caches=True)
+        numbers = [number for number, scope in scopes.items() if scope is not None]
+        there = await self._database.read(lambda it: scopes_by_id(it, numbers))
+        for number, scope in scopes.items():
+            if scope is not None and there.get(number) == scope:
+                await self.advance(Place(scope=number))
+
+    async def contents(self) -> AsyncGenerator[tuple[str, bytes]]:
+        """Return every key and its value."""
+        async with aclosing(self._link.keys(self._keys.every())) as batches:
+            async for keys in batches:
+                kinds = await self._link.ask_all([("TYPE", key) for key in keys])
+                readable = [
+                    (key, (_READ[kind.decode()], key, *_RANGE.get(kind.decode(), ())))
+                    for key, kind in zip(keys, kinds, strict=True)
+                    if kind.decode() in _READ
+                ]
+                values = await self._link.ask_all([command for _, command in readable])
+                for (key, _), value in zip(readable, values, strict=True):
+                    yield key, key.encode() + b"\n" + _joined(value)
+
+    async def _remove_scopes(
+        self, scopes: Mapping[int, Scope | None], *, with_caches: bool = False
+    ) -> None:
+        """Delete the keys of scopes.
+
+        Redis knows the names of those that are given without. If it does not know them any more,
+        everything is compared with the database, which has no scope of these names now.
         """
-        number = await self._number(scope)
-        told = await self._link.ask("GET", number)
-        known = None if told is None else scope_in(told.decode())
-        await self.erase([known] if known is not None else await self.unknown_scopes())
-        await self._link.ask("UNLINK", number)
-
-    async def erase(self, scopes: Collection[Scope]) -> None:
-        """Erase everything of these scopes. Somebody may have begun one of them anew."""
-        erased = set(scopes)
-        if erased:
-            await self._link.remove(self._keys.every(), lambda key: scope_in(key) in erased)
+        indexes = {number: await self._number(number) for number in scopes}
+        told = await self._link.ask_all([("GET", key) for key in indexes.values()])
+        known = {None if it is None else scope_in(it.decode()) for it in told}
+        nameless = [
+            scope is None and it is None for scope, it in zip(scopes.values(), told, strict=True)
+        ]
+        erased = {*scopes.values(), *known} - {None}
+        if any(nameless):
+            erased |= set(await self.unknown_scopes())
+        if erased or with_caches:
+            await self._link.remove(
+                self._keys.every(),
+                lambda key: scope_in(key) in erased or (with_caches and self._keys.is_cached(key)),
+            )
+        await self._link.ask_all([("UNLINK", key) for key in indexes.values()])
 
     async def unknown_scopes(self) -> list[Scope]:
         """Return the scopes that Redis has something of and the database does not know."""
@@ -128,7 +165,8 @@ class RedisMirror:
         """Erase what Redis has of a scope if it was mirrored before, and remember its names."""
         known = await self._number(number)
         if await self._link.ask("SET", known, tag(scope), "NX") is None:
-            await self.erase([scope])
+            await self._remove_scopes({number: scope})
+            await self._link.ask("SET", known, tag(scope))
 
     async def _number(self, scope: int) -> str:
         identity = await asyncio.to_thread(lambda: self._database.identity)
@@ -232,3 +270,10 @@ def _procedure_fields(record: Record) -> Mapping[str, Any]:
 
 def _procedure(record: Record) -> Procedure:
     return record.details if isinstance(record.details, Procedure) else Procedure()
+
+
+def _joined(value: bytes | dict[bytes, bytes] | list[bytes] | None) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    parts = chain(*value.items()) if isinstance(value, dict) else value or ()
+    return b"\n".join(parts)
