@@ -18,6 +18,7 @@ from recollect.writing.redaction import Redactor
 
 if TYPE_CHECKING:
     from recollect.backends.redis.cache import RedisCache
+    from recollect.backends.redis.examination import RedisCondition
     from recollect.backends.redis.mirror import RedisMirror
     from recollect.backends.redis.state import MirroredState
     from recollect.backends.sql.database import Database
@@ -49,6 +50,17 @@ def place_of(settings: Settings) -> RedisPlace:
 def redis_of(settings: Settings, clock: Clock) -> Redis | None:
     """Return the Redis server that the settings name, without connecting to it."""
     return Redis(settings, clock) if settings.storage.state else None
+
+
+async def examine_redis(settings: Settings) -> RedisCondition:
+    """Connect to the Redis server of the settings and try what is needed."""
+    from recollect.backends.redis.examination import examine
+
+    link = RedisLink(place_of(settings))
+    try:
+        return await examine(link)
+    finally:
+        await link.close()
 
 
 class Redis:
