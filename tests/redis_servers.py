@@ -70,6 +70,10 @@ class RedisServer:
         with redis.Redis(port=self.port, decode_responses=True, **options) as client:
             return client.execute_command(*command)
 
+    def hash(self, key: str) -> dict[str, str]:
+        with redis.Redis(port=self.port, decode_responses=True) as client:
+            return client.hgetall(key)
+
     def keys(self, pattern: str = "*") -> list[str]:
         with redis.Redis(port=self.port, decode_responses=True) as client:
             return sorted(client.scan_iter(pattern))

@@ -283,7 +283,6 @@ def _open(place: RedisPlace) -> Client:
         "retry": Retry(NoBackoff(), 1, (Disconnected,)),
         "socket_connect_timeout": _CONNECT_SECONDS,
         "socket_timeout": _COMMAND_SECONDS,
-        "client_name": "recollect",
     }
     if place.password:
         options["password"] = place.password
