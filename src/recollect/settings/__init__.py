@@ -34,6 +34,7 @@ from recollect.domain.sections import (
     RecallSettings,
     RerankSettings,
     RetentionRuleSettings,
+    S3Settings,
     SessionSettings,
 )
 from recollect.errors import SettingsError
@@ -101,6 +102,7 @@ class Settings(Section):
     session: SessionSettings = SessionSettings()
     compression: CompressionSettings = CompressionSettings()
     archive: ArchiveSettings = ArchiveSettings()
+    s3: S3Settings = S3Settings()
     notes: NotesSettings = NotesSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     models: ModelSettings = ModelSettings()
