@@ -521,6 +521,7 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            self.here.blobs,
             self.redis,
             [self.mirror] if self.mirror is not None else [],
         )

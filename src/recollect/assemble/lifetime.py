@@ -64,6 +64,7 @@ class Lifetime:
         self._erasing: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
+        self._rousing: asyncio.Task[None] | None = None
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
@@ -130,6 +131,7 @@ class Lifetime:
         self._parts.sealer.start()
         self._parts.metrics.start()
         if self._parts.here.outbox is not None:
+            self._parts.here.outbox.on_return.append(self._go_on_erasing)
             self._parts.here.outbox.start()
         if self._parts.redis is not None:
             await self._start_mirroring(self._parts.redis)
@@ -137,10 +139,23 @@ class Lifetime:
     async def _start_mirroring(self, redis: Redis) -> None:
         # In a thread, because importing takes a while and callers would wait.
         await asyncio.to_thread(importlib.import_module, "redis.asyncio")
+        redis.link.on_return.append(self._go_on_erasing)
         if self._parts.mirroring is not None:
             self._parts.mirroring.start()
         if self._parts.router.common is self._parts:
             redis.listen(self._hear)
+
+    def _go_on_erasing(self) -> None:
+        """Erase at once where a store is back what was forgotten while it was away."""
+        self._rousing = asyncio.create_task(self._rouse(), name="recollect-rouse")
+
+    async def _rouse(self) -> None:
+        from recollect.erasure.rows import SqlErasure
+
+        try:
+            await SqlErasure(self._parts.database, self._parts.clock).rouse()
+        except RecollectError as problem:
+            _log.warning("what was forgotten is erased later: %s", problem)
 
     def _hear(self, message: Message) -> None:
         """Drop what is kept beside the database and another server has changed."""
@@ -253,7 +268,7 @@ class Lifetime:
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting continues when the memory is next opened: %s", problem)
-        for task in filter(None, (self._starting, self._catching_up, self._loading)):
+        for task in filter(None, (self._starting, self._catching_up, self._loading, self._rousing)):
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {

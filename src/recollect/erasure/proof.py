@@ -473,7 +473,8 @@ class SqlProof:
         stored = await self._blobs.get(key) or b""
         # What is damaged, so that nobody can read it, is searched as it is.
         with contextlib.suppress(zstandard.ZstdError):
-            stored = zstandard.ZstdDecompressor().decompressobj().decompress(stored)
+            opened = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+            stored = opened.decompress(stored)
         return stored.decode(errors="replace")
 
     def _places(self) -> list[Path]:

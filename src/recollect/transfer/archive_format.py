@@ -281,7 +281,9 @@ def _require_sound(stored: bytes, part: ContentPart) -> None:
 
     found, size = hashlib.sha256(), 0
     try:
-        with zstandard.ZstdDecompressor().stream_reader(BytesIO(stored)) as reader:
+        with zstandard.ZstdDecompressor().stream_reader(
+            BytesIO(stored), read_across_frames=True
+        ) as reader:
             while (chunk := reader.read(_CHUNK_BYTES)) and size <= part.size:
                 found.update(chunk)
                 size += len(chunk)
