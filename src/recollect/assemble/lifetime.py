@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.domain.forgetting import FORGET
 from recollect.domain.write import READING, Pending
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StorageError
 from recollect.ports.runtime import work_in_background
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 _START_DELAY_SECONDS: Final = 3.0
 # At most so many times as long takes what a busy machine does.
 _BUSY_FACTOR: Final = 6.0
+# How often it is tried to read a ledger that is away.
+_LEDGER_SECONDS: Final = 5.0
 # How often closing looks whether another process has read what was told.
 _POLL_SECONDS: Final = 0.1
 # What background work needs and takes long to import.
@@ -65,13 +67,35 @@ class Lifetime:
         self._loading: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._rousing: asyncio.Task[None] | None = None
+        self._hiding: asyncio.Task[None] | None = None
 
     async def hide_forgotten(self) -> None:
-        """Hide what an older copy of the database brought back, before anybody sees it."""
+        """Hide what an older copy of the database brought back, before anybody sees it.
+
+        The ledger of a database server may lie in a bucket. While that is away nobody can know
+        whether the database is an older copy; it is opened, and looked at when the bucket is back.
+        """
+        try:
+            await self._hide_forgotten()
+        except StorageError as problem:
+            if problem.code != "blobs_unreachable":
+                raise
+            _log.warning("what was forgotten is compared with the ledger later: %s", problem)
+            self._hiding = asyncio.create_task(self._hide_later(), name="recollect-hide")
+
+    async def _hide_forgotten(self) -> None:
         if await asyncio.to_thread(self._parts.database.ledger.ids):
             from recollect.assemble.upkeep import hide_forgotten
 
             await hide_forgotten(self._parts.database, self._parts.clock)
+
+    async def _hide_later(self) -> None:
+        while True:
+            await asyncio.sleep(_LEDGER_SECONDS)
+            try:
+                return await self._hide_forgotten()
+            except StorageError as problem:
+                _log.debug("the ledger is still away: %s", problem)
 
     async def go_on_forgetting(self) -> None:
         """Finish in the background any forgetting that was interrupted before it was erased."""
@@ -268,7 +292,8 @@ class Lifetime:
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting continues when the memory is next opened: %s", problem)
-        for task in filter(None, (self._starting, self._catching_up, self._loading, self._rousing)):
+        tasks = (self._starting, self._catching_up, self._loading, self._rousing, self._hiding)
+        for task in filter(None, tasks):
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
