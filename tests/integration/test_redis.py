@@ -67,7 +67,7 @@ async def mirror(memory: Memory) -> None:
     """Bring the mirror up to date, as the background does every second."""
     following = services(memory).mirroring
     assert following is not None
-    assert await following.catch_up()
+    await until(following.catch_up)
 
 
 async def shared_hits(memory: Memory) -> int:
