@@ -389,6 +389,7 @@ class Wiring:
             self.prefetch,
             self.meter,
             lambda caller: self.lifetime.expect_prompt(caller),
+            lambda: self.lifetime.ready(),
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import logging
 import time
@@ -61,6 +62,9 @@ class Lifetime:
         self._catching_up: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
+        # Set as soon as prompts need not wait for models any more.
+        self._loaded = asyncio.Event()
+        self._ready_by = 0.0
         self._following: asyncio.Task[None] | None = None
 
     async def hide_forgotten(self) -> None:
@@ -131,17 +135,31 @@ class Lifetime:
     def expect_prompt(self, caller: Caller) -> None:
         """Load what the first prompt of a session needs, unless it may take its time."""
         if self._loading is None and self._parts.settings.session.prepare_seconds:
+            self._ready_by = time.monotonic() + self._parts.settings.session.patience
             self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
+
+    async def ready(self) -> None:
+        """Wait for the models that `expect_prompt` loads, until its `session.patience` is over.
+
+        The first prompt of a process would have nothing that is remembered otherwise.
+        """
+        left = self._ready_by - time.monotonic()
+        if left > 0 and not self._loaded.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), left)
 
     async def _load(self, caller: Caller) -> None:
         try:
             await self._parts.recaller.load(caller.readable)
+            self._loaded.set()
             # In a thread, because importing takes a while and callers would wait.
             await asyncio.to_thread(self._prepare_background)
             await self._parts.judge.load()
         except RecollectError as problem:
             # Whoever asks is told.
             _log.info("models are loaded on demand: %s", problem)
+        finally:
+            self._loaded.set()
 
     def _prepare_background(self) -> None:
         for module in _BACKGROUND_MODULES:

@@ -343,7 +343,8 @@ class Session:
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says
         otherwise. What is remembered has `session.prepare_seconds` to be found; the rest is left
-        out. `usage.degraded` reports what is missing.
+        out. The first prompt of a process also waits for its models, up to `session.patience`.
+        `usage.degraded` reports what is missing.
         """
         await self._send(
             query,
@@ -492,10 +493,12 @@ class Session:
         with_scratchpad: bool,
         with_guide: bool | None,
     ) -> tuple[Message, ...]:
-        began = time.monotonic()
         window = await self._ensure_loaded()
         messages = self._intake.messages
         window.sender.begin(messages)
+        if query is not None:
+            await self._parts.ready()
+        began = time.monotonic()
         question = _newest_words(messages) if query is None else query
         if with_guide is None:
             with_guide = query is not None or self._tongue is not None

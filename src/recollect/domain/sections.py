@@ -43,7 +43,7 @@ class SessionSettings:
     )
     messages: Annotated[int, Ge(4)] = setting(50, "maximum number of messages to send")
     patience: Annotated[float, Ge(0)] = setting(
-        2.0, "seconds that a prompt waits for summaries of messages that no longer fit"
+        2.0, "seconds that a prompt waits for summaries it needs, and the first one for models"
     )
     prepare_seconds: Annotated[float, Ge(0)] = setting(
         0.3, "seconds after which a prompt does without what is not found by then; 0 = no limit"
