@@ -26,6 +26,7 @@ from recollect.recall.intent_model import IntentModel
 from recollect.recall.pipeline import Recall, RecallServices
 from recollect.recall.question import Question
 from recollect.recall.scan import scan
+from recollect.recall.user_names import UserNames
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -77,6 +78,7 @@ class CachedRecaller:
         self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
+        self._names = UserNames(services.store, clock)
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
         self._count = 0
         self._hits = 0
@@ -105,7 +107,7 @@ class CachedRecaller:
         key = (text, where, limit, min_score, asked_at or self._clock.now().date(), absence)
         with caller_waits(), one_snapshot():
             # Read the versions first: a write during the search must make the answer stale.
-            versions = await services.store.versions(scopes) if self._size else ()
+            versions = await services.store.versions(scopes)
             recalled = self._cached(key, scopes, versions)
             if recalled is None:
                 question = Question(
@@ -116,6 +118,7 @@ class CachedRecaller:
                     min_score=min_score,
                     now=self._clock.now(),
                     asked_at=asked_at,
+                    names=await self._names.told_in(scopes, versions),
                     forced=await self._intent(text),
                 )
                 if len(text) > _MAX_INLINE_CHARS:
