@@ -17,6 +17,8 @@ from recollect.ports.runtime import work_in_background
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
+    from recollect.assemble.redis import Redis
+    from recollect.backends.redis.messages import Message
     from recollect.domain.scope import Caller
 
 _log = logging.getLogger(__name__)
@@ -131,6 +133,24 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
+        if self._parts.redis is not None:
+            await self._start_mirroring(self._parts.redis)
+
+    async def _start_mirroring(self, redis: Redis) -> None:
+        # In a thread, because importing takes a while and callers would wait.
+        await asyncio.to_thread(importlib.import_module, "redis.asyncio")
+        if self._parts.mirroring is not None:
+            self._parts.mirroring.start()
+        if self._parts.router.common is self._parts:
+            redis.listen(self._hear)
+
+    def _hear(self, message: Message) -> None:
+        """Drop what is kept beside the database and another server has changed."""
+        for parts in self._parts.router.opened:
+            if message.forgot:
+                parts.let_go_of_caches()
+            elif "store_recaller" in vars(parts):
+                parts.store_recaller.drop(message.scopes)
 
     def expect_prompt(self, caller: Caller) -> None:
         """Load what the first prompt of a session needs, unless it may take its time."""
@@ -178,6 +198,8 @@ class Lifetime:
         for store in self._parts.router.stores.values():
             await store.lifetime.close_store()
         await self._close_work()
+        if self._parts.redis is not None:
+            await self._parts.redis.close()
         await self._parts.understanding.close()
         await self._parts.store.close()
         return pending
@@ -251,6 +273,7 @@ class Lifetime:
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
+            "mirroring": lambda: self._parts.close_mirroring(),
             "late_vectors": lambda: self._parts.late_vectors.settled(),
             "fresh_links": lambda: self._parts.fresh_links.close(),
             "metrics": lambda: self._parts.metrics.close(),
