@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
+
+from recollect.language.characters import one_line
 
 # The parts of a text that each get a share.
 _REGIONS: Final = 6
@@ -33,8 +35,7 @@ class Finding:
     @property
     def told(self) -> str:
         """Return the finding in one line, with how often it occurs."""
-        text = " ".join(self.text.split())
-        text = text if len(text) <= MAX_CHARS else text[: MAX_CHARS - 1].rstrip() + "…"
+        text = one_line(self.text, MAX_CHARS)
         return text if self.count < 2 else f"{text} × {self.count:,}"
 
 
@@ -89,8 +90,3 @@ def _distinct(findings: Iterable[Finding]) -> list[Finding]:
             kept.append(finding)
             said.append(words)
     return kept
-
-
-def joined(findings: Sequence[Finding]) -> str:
-    """Return a digest: one finding a line."""
-    return "\n".join(finding.told for finding in findings)
