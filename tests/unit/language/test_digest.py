@@ -27,8 +27,8 @@ def _log() -> str:
 
 def test_a_log_tells_its_levels_and_the_one_error():
     told = _told(_log(), 120)
-    assert "3,000 lines" in told
-    assert "INFO 2,999" in told
+    assert "3000 lines" in told
+    assert "INFO 2999" in told
     assert "ERROR 1" in told
     assert "/dev/sdb1 is full" in told
 
@@ -45,9 +45,9 @@ def test_a_java_trace_tells_its_root_cause_and_where_it_arose():
             "\t... 25 more",
         ]
     )
-    assert "root cause: java.net.ConnectException: refused (db-3:5432) at com.acme.Pool.open" in (
-        _told(text, 200)
-    )
+    told = _told(text, 200)
+    assert "root cause: ConnectException: refused (db-3:5432) at Pool.open(Pool.java:88)" in told
+    assert told.count("no bean 'pool'") == 1
 
 
 def test_rows_that_differ_from_the_rest_are_named():
