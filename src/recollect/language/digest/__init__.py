@@ -16,7 +16,7 @@ from typing import Final
 from recollect.language.characters import one_line
 from recollect.language.digest.changes import Changes
 from recollect.language.digest.encoded import encoded_kind, kind_of
-from recollect.language.digest.findings import MAX_CHARS, Finding, fitting
+from recollect.language.digest.findings import Finding, fitting
 from recollect.language.digest.json_values import JsonLines, findings_of, parsed
 from recollect.language.digest.lines import Lines
 from recollect.language.digest.listings import Listings, Matches
@@ -37,7 +37,9 @@ _SAMPLE_CHARS: Final = 200_000
 # What a line is worth beside what the reader of the shape tells.
 _BESIDE: Final = 0.6
 # Of these the first that recognises a text reads it.
-_EXCLUSIVE: Final[tuple[type[Observer], ...]] = (Changes, JsonLines, Requests, Matches, Listings)
+_EXCLUSIVE: Final[tuple[type[Observer], ...]] = (
+    *(Changes, JsonLines, Requests, Matches, Runs, Listings),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +115,9 @@ class _Reading:
         for shape in _EXCLUSIVE:
             if shape.recognises(sample):
                 is_structured = shape is not Matches
-                return cls(lines, [Traces(), shape()], is_structured=is_structured)
+                return cls(lines, [shape()], is_structured=is_structured)
         if Tables.recognises(sample):
-            return cls(lines, [Traces(), Tables(sample)], is_structured=True)
-        if Runs.recognises(sample):
-            return cls(lines, [Runs()], is_structured=True)
+            return cls(lines, [Tables(sample)], is_structured=True)
         if Transcript.recognises(sample):
             return cls(lines, [Transcript(lines)], prose=Prose(lines))
         if Logs.recognises(sample):
@@ -128,7 +128,8 @@ class _Reading:
             return cls(lines, [Symbols()], is_code=True)
         observers: list[Observer] = [Traces()]
         observers += [shape() for shape in (Mails, Outlines) if shape.recognises(sample)]
-        return cls(lines, observers, prose=Prose(lines))
+        is_prose = len(observers) > 1 or Prose.recognises(sample)
+        return cls(lines, observers, prose=Prose(lines) if is_prose else None)
 
     def read(self, line: str, number: int) -> None:
         """Read the next line; what is told already is not quoted."""
@@ -181,7 +182,7 @@ def _chosen(
 ) -> tuple[Finding, ...]:
     """Return the findings that fit; the beginning of a text in which nothing stands out."""
     chosen = fitting(findings, room, cost, lines)
-    if not chosen and (opening := one_line(text, MAX_CHARS)):
+    if not chosen and (opening := one_line(text, 8 * room)):
         while opening and (size := cost(opening)) > room:
             opening = opening[: min(len(opening) - 1, len(opening) * room // size)].rstrip()
         chosen = [Finding(text=opening, weight=1.0)]

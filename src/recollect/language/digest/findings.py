@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ _MAX_WAITING: Final = 400
 _LONGEST_SHARE: Final = 0.3
 _MIN_TOKENS: Final = 24
 MAX_CHARS: Final = 260
+_PLACE: Final = re.compile(r" \(l\d+\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,7 @@ def _distinct(findings: Iterable[Finding], limit: float) -> list[Finding]:
     heaviest = heapq.nlargest(_MAX_WAITING, findings, key=lambda finding: finding.weight)
     for finding in heaviest:
         cut = finding.within(limit)
-        words = cut.text.casefold()
+        words = _PLACE.sub("", cut.text.casefold())
         if cut.weight > 0 and words and not any(words in other for other in said):
             kept.append(cut)
             said.append(words)

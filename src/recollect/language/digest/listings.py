@@ -17,6 +17,10 @@ from recollect.language.digest.wording import Wording
 _MATCH: Final = re.compile(
     r"^((?:[A-Za-z]:)?[\w@+.~/\\-]{1,300}?\.\w{1,10}|[\w@+.~/\\-]{1,300}?(?=:))[:-](\d{1,9})[:-](.*)"
 )
+# What a compiler says about a line.
+_COMPILER: Final = re.compile(r":\d+: (?:fatal )?(?:error|warning|note|\w\d{3,4})\b")
+_HEAD: Final = re.compile(r"^[\w@+.~/\\-]{1,300}\.\w{1,10}\s*$")
+_BELOW: Final = re.compile(r"^\d{1,9}[:-]")
 _LONG: Final = re.compile(
     r"^([-dlcbps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+([\d,.]+[KMGT]?)\s+(.+)$"
 )
@@ -42,21 +46,34 @@ class Matches(Observer):
     def __init__(self) -> None:
         self._files: Counter[str] = Counter()
         self._hits = 0
+        # Above the lines that follow, if the name is not in each of them.
+        self._file = ""
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
-        """Return whether most lines name a file and a line."""
+        """Return whether most lines name a file and a line, or a line below the name of a file."""
         lines = sample.lines
-        return len(lines) > 2 and sum(_match(line) is not None for line in lines) >= (
-            0.6 * len(lines)
+        if len(lines) < 3:
+            return False
+        below = sum(_BELOW.match(line) is not None for line in lines)
+        heads = sum(_HEAD.match(line) is not None for line in lines)
+        matched = [line for line in lines if _match(line)]
+        compiled = sum(_COMPILER.search(line) is not None for line in matched)
+        return (len(matched) >= 0.6 * len(lines) and compiled < 0.3 * len(matched)) or (
+            heads >= 2 and below >= heads and below + heads >= 0.9 * len(lines)
         )
 
     def read(self, line: str, number: int) -> bool:
         """Read the next line."""
-        if found := _match(line):
+        found = _match(line)
+        file = found[1] if found else self._file
+        if found is None and _HEAD.match(line):
+            self._file = line.strip()
+            return True
+        if found or (self._file and _BELOW.match(line)):
             self._hits += 1
-            if found[1] in self._files or len(self._files) < _MAX_FOLDERS:
-                self._files[found[1]] += 1
+            if file in self._files or len(self._files) < _MAX_FOLDERS:
+                self._files[file] += 1
         return False
 
     def findings(self, say: Wording) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ _TOTALS: Final = re.compile(
     r"|^(?:Total (?:Test )?[Tt]ime|Finished in|Duration|Done in|Time|Time Elapsed|已用时间)\b"
     r"[^\d]{0,12}[\d:.]+"
     r"|(?:passed|failed|skipped)[,;|] +\d+ (?:passed|failed|skipped)"
-    r"|(?:通过|失败|跳过)\s*[:：]?\s*\d+.*(?:通过|失败|跳过)|(?:构建|编译|生成)(?:失败|成功)",
+    r"|(?:通过|失败|跳过)\s*[:：]?\s*\d+.*(?:通过|失败|跳过)|^\s*(?:构建|编译|生成)(?:失败|成功)",
 )
 # What names a test that failed; the lines behind it tell why.
 _HEAD: Final = re.compile(
@@ -61,9 +61,14 @@ _ERROR: Final = re.compile(
 )
 _WARNING: Final = re.compile(r"(?:^|[:\s)])warning(?::| (?=[A-Z]+\d+)|\[)", re.IGNORECASE)
 _CODE: Final = re.compile(r"\[(-W[\w-]+)|warning:? ([A-Z]+\d+)|\[([\w-]+/[\w-]+)\]")
+_PASS: Final = re.compile(
+    r"\.\.\. ok$|\sPASSED(?:\s+\[ *\d+%\])?$|^\s*[✓√] |Passed +[\d.]+ sec$|^ok \d+|^\s*--- PASS"
+)
+_PER_CLASS: Final = re.compile(r"Time elapsed: .* (?:- )?in ")
 _PASSED: Final = re.compile(
     r"\.\.\. (?:ok|skipped\b.*)$|\s(?:PASSED|SKIPPED\b.*|XFAIL)(?:\s+\[ *\d+%\])?$"
-    r"|^\s*[✓√○] |Passed +[\d.]+ sec$|^ok \d+|^\s*(?:Start|PASS) +\S|^--- PASS"
+    r"|^\s*[✓√○] |Passed +[\d.]+ sec$|^ok \d+|^\s*(?:Start|PASS) +\S|^\s*--- PASS"
+    r"|^=== (?:RUN|CONT|PAUSE) "
 )
 _STATUS: Final = re.compile(r"\*\*\*(Not Run.*?|Skipped) +[\d.]+ sec")
 # The line that tells why a test failed.
@@ -72,11 +77,14 @@ _REASON: Final = re.compile(
     r"|^\s*(?P<error>(?:[\w$]+\.)*\w*(?:Error|Exception|Failure)\b: .+)"
     r"|^\s*(?P<expected>(?:Expected|expected)\b.*[:：].*)"
     r"|^\s*(?P<removed>- {2,}\S.*)"
-    r"|^\s+\w+_test\.go:\d+: (?P<go>.+)"
+    r"|^\s+(?P<go>\w+_test\.go:\d+: .+)"
+    r"|^(?P<panic>panic: .+)"
+    r"|^\s*→ (?P<arrow>.+)"
     r"|^(?P<rust>assertion .*failed.*|called `.*)"
     r"|^\s*(?P<left>left: .+)"
     r"|^\s*(?P<missing>Unable to find .+|Cannot .+|.*(?:does not match|did not match) .+)"
 )
+_GO_SAID: Final = re.compile(r"^\s+(\w+_test\.go:\d+: .+)")
 _MORE: Final = re.compile(
     r"^\s*(?:(?:Received|actual|Actual|right|got|Which is)\b:? *.*|[+-] {2,}\S.*)$"
 )
@@ -87,6 +95,8 @@ _PLACE: Final = re.compile(
     r"|^\s+at .*?\(?(?P<js>[\w./@-]+:\d+):\d+\)?$"
     r"|^(?P<gtest>\S+:\d+): Failure"
     r"|^\s+#\d+ .* (?P<frame>\S+:\d+)(?::\d+)?$"
+    r"|^\t(?P<goframe>\S+\.go:\d+)"
+    r"|^\s*❯ (?P<vitest>\S+:\d+):\d+$"
 )
 _EXIT: Final = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|return(?:ed)? code|退出码)[:=]? *(-?\d{1,3})\b",
@@ -128,6 +138,9 @@ class Runs(Observer):
         self._first_of: dict[str, tuple[str, int]] = {}
         self._not_run: Counter[str] = Counter()
         self._exit = ""
+        self._passes = 0
+        # What a test of Go said before it failed.
+        self._said = ""
         # Whether the reason follows in the next line, or at the end of a trace.
         self._announced = self._is_trace = False
         self._files: Counter[str] = Counter()
@@ -136,13 +149,18 @@ class Runs(Observer):
     def recognises(cls, sample: Sample) -> bool:
         """Return whether totals or failures of a run stand at the beginning or the end."""
         lines = sample.lines
-        return any(_TOTALS.search(line) for line in lines) or sum(
-            _FAILED.match(line) is not None or _ERROR.match(line) is not None for line in lines
-        ) >= max(2, len(lines) // 50)
+        failed = sum(
+            _FAILED.match(line) is not None
+            or _ERROR.match(line) is not None
+            or _PASS.search(line) is not None
+            for line in lines
+        )
+        return any(_TOTALS.search(line) for line in lines) or failed >= max(3, len(lines) // 40)
 
     def read(self, line: str, number: int) -> bool:
         """Read the next line."""
         if _PASSED.search(line):
+            self._passes += _PASS.search(line) is not None
             return True
         if found := _HEAD.match(line):
             status = found["status"]
@@ -151,9 +169,14 @@ class Runs(Observer):
             self._announced = self._is_trace = False
             if status:
                 self._reason(status)
+            if found["go"] and self._said:
+                self._reason(self._said)
+            self._said = ""
             return True
         if _TOTALS.search(line):
             self._current = None
+            if _PER_CLASS.search(line):
+                return True
             told = " ".join(line.strip(" =\t\r").split())
             # The last of each form is the total.
             self._totals[re.sub(r"[\d.:]+", "#", told)[:24]] = (told, number)
@@ -164,6 +187,8 @@ class Runs(Observer):
             if found["reason"] and not failure.reasons:
                 failure.reasons.append(_short(found["reason"]))
             return True
+        if line.startswith(" ") and (found := _GO_SAID.match(line)):
+            self._said = found[1]
         if self._current is not None:
             return self._explain(line)
         return self._read_build(line, number)
@@ -248,6 +273,9 @@ class Runs(Observer):
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield totals, the exit status, and failures with their reasons."""
         totals = list(self._totals.values())
+        if not totals and self._passes:
+            text = say.say("ran", passed=self._passes, failed=len(self._failures))
+            yield Finding(text=text, weight=13.0, kind="ran")
         for place, (told, _) in enumerate(reversed(totals)):
             yield Finding(text=told, weight=max(7.0, 13.0 - 1.0 * place), kind=f"total{place}")
         if self._exit:
@@ -280,14 +308,22 @@ class Runs(Observer):
                 line=failure.line,
                 kind="",
             )
-        errors = sorted(self._errors.values(), key=lambda error: error[1])
-        for place, (told, line, _) in enumerate(errors[:_TOLD_FAILURES]):
+        # Of errors of one kind the first is told; the rarer a kind, the sooner.
+        kinds: dict[str, list[tuple[str, int]]] = {}
+        for told, line, _ in self._errors.values():
+            same = re.sub(r"['\"“‘`][^'\"”’`]*['\"”’`]|\d+", "", told.partition(": ")[2])
+            kinds.setdefault(same, []).append((told, line))
+        errors = sorted(kinds.values(), key=lambda found: (len(found) > 2, found[0][1]))
+        for place, found in enumerate(errors[:_TOLD_FAILURES]):
+            told, line = found[0]
+            if len(found) == 2:
+                yield Finding(text=f"{found[1][0]} (L{found[1][1]})", weight=8.0, line=found[1][1])
             is_end = place in (0, len(errors) - 1)
             yield Finding(
                 text=f"{told} (L{line})",
                 weight=11.0 if is_end else 9.0 - min(5.0, 0.2 * place),
                 line=line,
-                kind="",
+                count=1 if len(found) == 2 else len(found),
             )
 
     def _warned(self, say: Wording) -> Iterator[Finding]:

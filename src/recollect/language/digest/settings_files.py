@@ -17,6 +17,9 @@ _PAIR: Final = re.compile(
     r"^(?P<indent>\s*)(?P<mark>- )?(?P<key>[\w.\-/\"']{1,80}|[^\s=:#]{1,40})\s*(?:=|:(?=\s|$))\s*"
     r"(?P<value>.*)$"
 )
+# Blocks in braces: `listen 80;` in `server {`.
+_BLOCK: Final = re.compile(r"^\s*([\w.-]+(?: +[^{};]{1,80}?)?)\s*\{$")
+_DIRECTIVE: Final = re.compile(r"^\s*([\w.-]{1,60})\s+([^;{}=]{1,300});$")
 _FLOW: Final = re.compile(r"\{([^{}]{1,400})\}")
 _INNER: Final = re.compile(r"([\w.-]+):\s*([^,{}\[\]]+)")
 _COMMENT: Final = re.compile(r"^\s*[#;]")
@@ -48,10 +51,15 @@ class SettingsFile(Observer):
     def recognises(cls, sample: Sample) -> bool:
         """Return whether most lines are settings, sections or comments."""
         lines = sample.lines
-        pairs = sum(_PAIR.match(line) is not None and len(line) < 200 for line in lines)
+        pairs = sum(
+            (_PAIR.match(line) is not None or _DIRECTIVE.match(line) is not None)
+            and len(line) < 200
+            for line in lines
+        )
         others = sum(
             _COMMENT.match(line) is not None
             or _SECTION.match(line) is not None
+            or _BLOCK.match(line) is not None
             or line.strip() in ("---", "-", "{", "}", "[", "]")
             or line.lstrip().startswith("- ")
             for line in lines
@@ -72,23 +80,18 @@ class SettingsFile(Observer):
         if text == "---":
             self._name = ""
             return True
-        if found := _SECTION.match(text):
-            self._section = self._name = found[1].strip()
-            self._sections[_NUMBERED.sub("", self._section)] += 1
+        if self._read_head(text):
+            return True
+        if found := _DIRECTIVE.match(text):
+            self._name = found[2] if found[1].endswith("_name") else self._name
+            self._pair(found[1], found[2], number, line)
             return True
         if _COMMENT.match(text):
             self._lines.read(text, number)
             return True
         is_flow = text.startswith(("- {", "{"))
         if not is_flow and (found := _PAIR.match(line)):
-            key, value = found["key"].strip("\"'"), found["value"].strip()
-            if value.startswith("{"):
-                for inner in _FLOW.findall(value):
-                    for pair in _INNER.finditer(inner):
-                        self._pair(f"{key}.{pair[1]}", pair[2].strip(), number, line)
-                self._lines.read(text, number)
-            elif value:
-                self._pair(key, value, number, line)
+            self._read_pair(found, number, line)
             return True
         for inner in _FLOW.findall(text):
             pairs = dict(_INNER.findall(inner))
@@ -96,6 +99,26 @@ class SettingsFile(Observer):
                 self._pair(pairs["name"], pairs["value"].strip(), number, line)
         self._lines.read(text, number)
         return True
+
+    def _read_pair(self, found: re.Match[str], number: int, line: str) -> None:
+        key, value = found["key"].strip("\"'"), found["value"].strip()
+        if value.startswith("{"):
+            for inner in _FLOW.findall(value):
+                for pair in _INNER.finditer(inner):
+                    self._pair(f"{key}.{pair[1]}", pair[2].strip(), number, line)
+            self._lines.read(line.strip(), number)
+        elif value:
+            self._pair(key, value, number, line)
+
+    def _read_head(self, text: str) -> bool:
+        """Read the beginning of a section or a block; return whether it is one."""
+        if found := _SECTION.match(text):
+            self._section = self._name = found[1].strip()
+            self._sections[_NUMBERED.sub("", self._section)] += 1
+        elif found := _BLOCK.match(text):
+            self._sections[found[1].split()[0]] += 1
+            self._name = found[1] if " " in found[1] else ""
+        return found is not None
 
     def _pair(self, key: str, value: str, number: int, line: str) -> None:
         if key == "kind":

@@ -38,6 +38,7 @@ _BROKEN: Final = re.compile(r"[^.!?。！？:：;；|`>]$")
 _BEGINS: Final = re.compile(r"^\s*(?:[-*•+>#|]|\d{1,3}[.)、]|```|:::|<|\[[^\]]+\]:|\$ )")
 _MIN_BROKEN: Final = 45
 _MAX_PARAGRAPH: Final = 1_500
+_OF_PROSE: Final = frozenset(" .,;:!?'\"()-。，；：！？、“”（）")
 
 
 class Transcript(Observer):
@@ -119,6 +120,12 @@ class Prose:
         self._begun = 0
         self._is_code = False
 
+    @classmethod
+    def recognises(cls, sample: Sample) -> bool:
+        """Return whether half of the lines are mostly words."""
+        lines = sample.lines
+        return sum(_is_wordy(line) for line in lines) >= 0.5 * len(lines)
+
     def read(self, line: str, number: int) -> None:
         """Read the next line."""
         text = line.strip()
@@ -151,6 +158,12 @@ class Prose:
             found = sentences(pending) or [pending]
             for sentence in found:
                 self._lines.read(sentence, self._begun)
+
+
+def _is_wordy(line: str) -> bool:
+    text = line.strip()[:200]
+    marks = sum(not (letter.isalpha() or letter in _OF_PROSE) for letter in text)
+    return marks <= 0.08 * len(text) and (len(text.split()) >= 4 or not text.isascii())
 
 
 def _is_wide(before: str, after: str) -> bool:

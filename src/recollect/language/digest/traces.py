@@ -15,6 +15,11 @@ _WEIGHT: Final = 9.0
 _CAUSE_WEIGHT: Final = 12.0
 _MAX_TRACES: Final = 200
 _MAX_MESSAGE: Final = 150
+_CLASS: Final = re.compile(r"(?:[\w$]+\.)+[\w$]+")
+_DOTNET_FRAME: Final = re.compile(r"\s+at ([\w.`<>+\[\]]+\(.*?\))(?: in (.+):line (\d+))?\s*$")
+_DOTNET_ERROR: Final = re.compile(
+    r"(?:Unhandled exception\. |.*? ---> )?((?:\w+\.)+\w+Exception: .*)"
+)
 
 _PYTHON_FRAME: Final = re.compile(r'\s*File "([^"]+)", line (\d+)(?:, in (\S+))?')
 _JVM_FRAME: Final = re.compile(r"\s+at ([\w.$<>/]+)\(([^)]*)\)")
@@ -34,7 +39,7 @@ _RUST_PANIC: Final = re.compile(r"thread '[^']*' panicked at (.*)")
 FOREIGN: Final = re.compile(
     r"site-packages|dist-packages|/lib/python\d|<frozen |<string>|importlib|node_modules|node:|"
     r"/usr/local/go/|/go/pkg/mod/|/rustc/|\.cargo/registry|"
-    r"^(?:java|javax|jakarta|jdk|sun|com\.sun|kotlin|scala|reactor|oracle|okhttp3?|feign|rx|"
+    r"^(?:System|Microsoft|java|javax|jakarta|jdk|sun|com\.sun|kotlin|scala|reactor|oracle|okhttp3?|feign|rx|"
     r"org\.(?:springframework|apache|junit|hibernate|postgresql|eclipse|jboss|mockito|slf4j|"
     r"mariadb|h2|glassfish|mybatis)|net\.bytebuddy|ch\.qos|"
     r"io\.(?:netty|undertow|micrometer|grpc|vertx|lettuce|projectreactor)|"
@@ -97,16 +102,23 @@ class Traces(Observer):
             self._start("go", line.strip(), number)
         elif found := _RUST_PANIC.search(line):
             self._start("rust", f"panicked at {found[1]}", number)
+        elif line.startswith("   at ") and (error := _DOTNET_ERROR.match(self._previous)):
+            self.named.add(self._previous.strip())
+            self._start("dotnet", error[1], number - 1)
+            self._read_frames(line, number)
         elif line.lstrip().startswith("at ") and (_JVM_FRAME.match(line) or _JS_FRAME.match(line)):
             # The error stands in the line before its first frame.
-            error = _ERROR.match(self._previous.strip())
-            if error is not None or "Error" in self._previous or "Exception" in self._previous:
-                language = "jvm" if _JVM_FRAME.match(line) and ".java" in line else "js"
-                told = error[1] if error is not None else self._previous.strip()
-                if len(self.named) < _MAX_TRACES:
-                    self.named.add(self._previous.strip())
-                self._start(language, told, number - 1)
-                self._read_frames(line, number)
+            self._begin_frames(line, number)
+
+    def _begin_frames(self, line: str, number: int) -> None:
+        error = _ERROR.match(self._previous.strip())
+        if error is not None or "Error" in self._previous or "Exception" in self._previous:
+            language = "jvm" if _JVM_FRAME.match(line) and ".java" in line else "js"
+            told = error[1] if error is not None else self._previous.strip()
+            if len(self.named) < _MAX_TRACES:
+                self.named.add(self._previous.strip())
+            self._start(language, told, number - 1)
+            self._read_frames(line, number)
 
     def _start(self, language: str, error: str, number: int, *, is_cause: bool = False) -> None:
         self._language, self._error, self._at = language, error, number
@@ -149,6 +161,8 @@ class Traces(Observer):
             self._begin(line, number)
 
     def _frame(self, line: str) -> str:
+        if self._language == "dotnet" and (frame := _DOTNET_FRAME.match(line)):
+            return f"{frame[2]}:{frame[3]} in {frame[1]}" if frame[2] else frame[1]
         if self._language == "jvm" and (frame := _JVM_FRAME.match(line)):
             return f"{frame[1]}({frame[2]})"
         if self._language == "js" and (frame := _JS_FRAME.match(line)):
@@ -198,6 +212,8 @@ class Traces(Observer):
 def _short_error(error: str) -> str:
     """Return an error without the package of its class."""
     name, mark, message = error.partition(": ")
+    if not _CLASS.fullmatch(name):
+        name, mark, message = "", "", error
     told = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
     return f"{name.rpartition('.')[2]}{mark}{told}"
 
