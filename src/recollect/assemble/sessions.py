@@ -108,7 +108,9 @@ def working_memory(
         blobs=blobs,
         retention=retention,
         indexer=ArchiveIndexer(store, archives, vault, embedding, jobs),
-        improver=ArchiveImprover(archives, vault, jobs, models.of("summarise")),
+        improver=ArchiveImprover(
+            archives, vault, jobs, models.of("summarise"), settings.archive.summary_tokens
+        ),
         sweeper=sweeper,
         models=models,
     )

@@ -83,6 +83,7 @@ class ArchiveSettings:
     show: Literal["passages", "full", "placeholder"] = setting(
         "passages", "what the turn that produced a result shows of it"
     )
+    summary_tokens: Count = setting(200, "summary of a result in its placeholder")
     passage_tokens: Count = 1_500
     full_tokens: Count = 16_000
     load_tokens: Count = setting(4_000, "passages of a loaded result")
