@@ -257,6 +257,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
             "show": "show_shared",
             "edit": "edit",
             "delete": "delete",
+            "undo": "undo",
         },
     ),
     "audit": _Group(

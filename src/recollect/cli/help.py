@@ -113,6 +113,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "share show": "prop_01J0",
     "share edit": "mem_01J0 'We deploy on Mondays'",
     "share delete": "mem_01J0",
+    "share undo": "mem_01J0 --expected-version 3",
     "audit tail": "--action forget --limit 50",
     "audit list": "--target mem_01J0",
     "audit show": "mem_01J0",

@@ -158,6 +158,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
         "mem_1", title="t", tags=("a",), confidence=0.5, expected_version=2, reason="r"
     ),
     "shared.delete": lambda m: m.shared.delete("mem_1", expected_version=2, reason="r"),
+    "shared.undo": lambda m: m.shared.undo("mem_1", expected_version=2, reason="r"),
     "upkeep.health": lambda m: m.upkeep.health(),
     "upkeep.buffer": lambda m: m.upkeep.buffer(),
     "upkeep.promote": lambda m: m.upkeep.promote("mem_1", reason="r"),
