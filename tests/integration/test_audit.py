@@ -108,11 +108,9 @@ async def test_the_server_shows_checks_and_replays(database_path: Path):
         assert other.json()["items"] == []
 
 
-async def test_entries_and_replays_name_what_they_are_about(memory: Memory, tmp_path: Path):
-    guide = tmp_path / "seats.md"
-    guide.write_text("# Seats\n\nThe quiet coach has window seats in rows 1 to 4.\n")
-    document = (await memory.knowledge.add(guide)).document
-    await memory.drain()
+async def test_entries_and_replays_name_what_they_are_about(memory: Memory):
+    text = "# Seats\n\nThe quiet coach has window seats in rows 1 to 4.\n"
+    document = await memory.knowledge.add(text, "seats.md")
     record = await memory.remember("Ann prefers window seats", title="Seats")
     (turn,) = await memory.observe({"role": "user", "content": "I am\n vegetarian"})
     block = await memory.context("Which window seats are in the quiet coach?")
