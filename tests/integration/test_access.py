@@ -100,7 +100,10 @@ async def test_the_history_names_the_person_who_edits_in_a_browser(database_path
         person = {"X-Recollect-Person": "%E5%AE%89%E5%A6%AE"}
         await client.patch(path, json={"content": "Aisle seats"}, params=scope, headers=person)
         unreadable = await client.patch(
-            path, json={"content": "No seats"}, params=scope, headers={"X-Recollect-Person": "a%00b"}
+            path,
+            json={"content": "No seats"},
+            params=scope,
+            headers={"X-Recollect-Person": "a%00b"},
         )
         assert _code(unreadable) == (422, "bad_name")
         refused = await client.post(

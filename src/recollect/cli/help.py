@@ -98,6 +98,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "jobs show": "job_01J0",
     "jobs cancel": "job_01J0",
     "workspace scopes": "--of-agent helper",
+    "workspace list": "--limit 20",
     "workspace users": "--limit 100",
     "workspace agents": "--limit 100",
     "workspace sessions": "--of-user ann",

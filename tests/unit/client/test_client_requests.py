@@ -233,6 +233,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "keys.list": lambda m: m.keys.list(cursor="c"),
     "keys.revoke": lambda m: m.keys.revoke("key_1"),
     "workspace.scopes": lambda m: m.workspace.scopes(agent="-", limit=2),
+    "workspace.every": lambda m: m.workspace.every(limit=3),
     "workspace.users": lambda m: m.workspace.users(),
     "workspace.agents": lambda m: m.workspace.agents(cursor="c"),
     "workspace.sessions": lambda m: m.workspace.sessions(user="ann"),
