@@ -2,7 +2,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
@@ -19,6 +18,7 @@ import {
 import { MemoryPage } from "./pages/memory/MemoryPage";
 import { NotFoundPage } from "./pages/NotFoundPage";
 import { StartPage } from "./pages/StartPage";
+import { lazyRouteComponent } from "./parts/lazyPart";
 import { Shell } from "./parts/Shell";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });

@@ -282,9 +282,11 @@ class Wiring:
 
     @cached_property
     def versions(self) -> Versions:
+        from recollect.assemble.sharing import parties_of
         from recollect.records.versions import Versions
 
-        return Versions(self.store, self.listing, self.saver, self.clock)
+        parties = parties_of(self.settings)
+        return Versions(self.store, self.listing, self.saver, parties, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackCounter:
@@ -391,6 +393,8 @@ class Wiring:
     @cached_property
     def audit(self) -> AuditService:
         from recollect.assemble.sharing import trail_of
+        from recollect.audit.contents import Contents
+        from recollect.sharing.rows import SqlProposals
 
         return trail_of(
             self.settings,
@@ -398,8 +402,13 @@ class Wiring:
             lambda scope: self.router.holding(scope).here.audit,
             self.sealer,
             self.database.anchor,
-            self.clock,
-            self.store,
+            Contents(
+                self.store,
+                self.archives,
+                lambda: self.knowledge.documents,
+                lambda: SqlProposals(self.router.common.database),
+                self.clock,
+            ),
             self.recaller,
             self.profiles,
             self.usage,

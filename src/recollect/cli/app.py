@@ -230,6 +230,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         "All scopes of a workspace; reading them is audited.",
         "directory",
         {
+            "list": "workspace_list",
             "scopes": "workspace_scopes",
             "users": "workspace_users",
             "agents": "workspace_agents",
@@ -257,6 +258,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
             "show": "show_shared",
             "edit": "edit",
             "delete": "delete",
+            "undo": "undo",
         },
     ),
     "audit": _Group(

@@ -699,7 +699,11 @@ class Memory:
     async def undo(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
-        """Revert the last change of a record, including a deletion; repeat to go further back."""
+        """Revert the last change of a record, including a deletion; repeat to go further back.
+
+        With `expected_version`, only if the record is still at that version: a repeated call is
+        then refused (`stale_version`) instead of going further back.
+        """
         return await self._parts.versions.undo(
             self._caller, record_id, expected_version=expected_version, reason=reason
         )

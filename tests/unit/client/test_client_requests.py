@@ -158,6 +158,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
         "mem_1", title="t", tags=("a",), confidence=0.5, expected_version=2, reason="r"
     ),
     "shared.delete": lambda m: m.shared.delete("mem_1", expected_version=2, reason="r"),
+    "shared.undo": lambda m: m.shared.undo("mem_1", expected_version=2, reason="r"),
     "upkeep.health": lambda m: m.upkeep.health(),
     "upkeep.buffer": lambda m: m.upkeep.buffer(),
     "upkeep.promote": lambda m: m.upkeep.promote("mem_1", reason="r"),
@@ -232,6 +233,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "keys.list": lambda m: m.keys.list(cursor="c"),
     "keys.revoke": lambda m: m.keys.revoke("key_1"),
     "workspace.scopes": lambda m: m.workspace.scopes(agent="-", limit=2),
+    "workspace.every": lambda m: m.workspace.every(limit=3),
     "workspace.users": lambda m: m.workspace.users(),
     "workspace.agents": lambda m: m.workspace.agents(cursor="c"),
     "workspace.sessions": lambda m: m.workspace.sessions(user="ann"),

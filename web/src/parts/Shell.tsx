@@ -20,6 +20,7 @@ import { useTranslation, type MessageKey } from "../i18n";
 import { useOnChange } from "../lib/changed";
 import { usePlace, useWho } from "../lib/place";
 import { useLiveChanges } from "../api/live";
+import { ConnectionBanner } from "./ConnectionBanner";
 import { focusSearch, HelpDialog, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
@@ -160,6 +161,7 @@ export function Shell() {
             <AccountMenu name={me.data.name} role={me.data.role} />
           )}
         </header>
+        <ConnectionBanner />
         <main
           ref={main}
           id="content"
