@@ -46,6 +46,7 @@ from recollect.domain.job import Progress
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.operation import Operation
+from recollect.domain.preview import ContextPreview
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
@@ -105,6 +106,7 @@ class RemoteMemory(ScopedRemote, Memory):
         for kind in (
             BulkChange,
             Changes,
+            ContextPreview,
             LabelEntry,
             MemoryContext,
             Metrics,
@@ -403,7 +405,7 @@ class RemoteMemory(ScopedRemote, Memory):
                 several: list[Any] = [said] if isinstance(said, Mapping) else said
                 messages = checked_items(several, "messages")
                 return {"session": self._session, **given, "messages": messages}
-            case "make_context":
+            case "make_context" | "preview_context":
                 return {**given, "session": given.get("session") or self._session}
             case "save_records":
                 items: list[Any] = given["items"]

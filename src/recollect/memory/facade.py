@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollect.domain.hit import Hit, Recalled
     from recollect.domain.job import Progress
     from recollect.domain.meter import Meter, Metrics
+    from recollect.domain.preview import ContextPreview, TriedChange
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
     from recollect.domain.stats import Stats
@@ -467,6 +468,31 @@ class Memory:
         stores the result under its `recall_id` and can replay it.
         """
         return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
+
+    @Operation(
+        "POST",
+        "/v1/context/preview",
+        "preview_context",
+        Role.READER,
+        repeat="read",
+        timed=True,
+        command="context",
+    )
+    async def preview(
+        self,
+        message: str,
+        *,
+        changes: Iterable[TriedChange] = (),
+        **wanted: Unpack[ContextFields],
+    ) -> ContextPreview:
+        """Return what `context` would return, part by part, with what is left out and why.
+
+        It is as for a reader who was given nothing yet: nothing counts as used, and no audit entry
+        is made. With `as_of`, it is what would have been told then. `changes` are tried as if they
+        were saved and nothing of them is stored: a new record, `{"id": …}` with other words, or
+        with `"delete": True`.
+        """
+        return await self._parts.previews.preview(self._caller, message, changes, **wanted)
 
     @Operation(
         "GET", "/v1/profile", "get_profile", Role.READER, command="profile", tool="memory_profile"

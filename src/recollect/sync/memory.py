@@ -228,6 +228,7 @@ class Memory(Twin[AsyncMemory]):
     load_tool_history = blocking(AsyncMemory.load_tool_history)
     recall = blocking(AsyncMemory.recall)
     context = blocking(AsyncMemory.context)
+    preview = blocking(AsyncMemory.preview)
     profile = blocking(AsyncMemory.profile)
     show_in_profile = blocking(AsyncMemory.show_in_profile)
     used = blocking(AsyncMemory.used)

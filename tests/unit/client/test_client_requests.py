@@ -86,6 +86,9 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.context with everything": lambda m: m.context(
         "hi", session="s", limit=2, namespace=("sql", "ann"), language="zh"
     ),
+    "memory.preview": lambda m: m.preview(
+        "hi", changes=[{"id": "mem_1", "delete": True}], session="s", as_of=_AT
+    ),
     "memory.profile": lambda m: m.profile(),
     "memory.show_in_profile": lambda m: m.show_in_profile("mem_1", shown=False),
     "memory.used": lambda m: m.used("mem_1"),
