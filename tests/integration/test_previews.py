@@ -102,7 +102,7 @@ async def test_an_earlier_time_has_its_own_profile(memory: Memory, clock: Turned
     home = await ann.remember("I live in Lyon", facet="home")
     before = clock.now()
     clock.turn(days=3)
-    await ann.update(home.id, "I live in Nantes")
+    await ann.update(home.id, "I live in Nantes", facet="home")
 
     then = await ann.preview("Which weather do I have?", as_of=before)
     now = await ann.preview("Which weather do I have?")
