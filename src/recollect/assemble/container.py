@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.records.change_feed import ChangeFeed
+    from recollect.records.graph import NamesOfRecords
     from recollect.records.profile import ProfileKeeper
     from recollect.records.usage import FeedbackCounter, Usage
     from recollect.records.versions import Bulk, Versions
@@ -352,6 +353,12 @@ class Wiring:
             self.meter,
             lambda: self.knowledge,
         )
+
+    @cached_property
+    def names(self) -> NamesOfRecords:
+        from recollect.records.graph import NamesOfRecords
+
+        return NamesOfRecords(self.store, self.clock)
 
     @cached_property
     def previews(self) -> Previews:

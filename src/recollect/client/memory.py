@@ -40,6 +40,7 @@ from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import CommonFilters
 from recollect.domain.forgetting import Forgotten
+from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.job import Progress
@@ -110,6 +111,7 @@ class RemoteMemory(ScopedRemote, Memory):
             LabelEntry,
             MemoryContext,
             Metrics,
+            NameGraph,
             Profile,
             Recalled,
             Record,

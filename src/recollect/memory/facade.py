@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
     from recollect.domain.forgetting import Forgotten
+    from recollect.domain.graph import NameGraph
     from recollect.domain.hit import Hit, Recalled
     from recollect.domain.job import Progress
     from recollect.domain.meter import Meter, Metrics
@@ -505,6 +506,11 @@ class Memory:
     async def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
         """Show a record in the profile, whatever its facet and origin, or hide it from there."""
         return await self._parts.profile_keeper.show(self._caller, record_id, shown=shown)
+
+    @Operation("GET", "/v1/graph", "get_graph", Role.READER, command="graph")
+    async def graph(self, *, limit: int = 200) -> NameGraph:
+        """Return the names in the records of this caller, and which are told of together."""
+        return await self._parts.names.of_caller(self._caller, limit)
 
     @Operation("GET", "/v1/tools/guide", "get_guide", Role.READER, command="tools guide")
     def guide(self, language: Tongue = "en") -> str:

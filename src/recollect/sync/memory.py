@@ -230,6 +230,7 @@ class Memory(Twin[AsyncMemory]):
     context = blocking(AsyncMemory.context)
     preview = blocking(AsyncMemory.preview)
     profile = blocking(AsyncMemory.profile)
+    graph = blocking(AsyncMemory.graph)
     show_in_profile = blocking(AsyncMemory.show_in_profile)
     used = blocking(AsyncMemory.used)
     rejected = blocking(AsyncMemory.rejected)

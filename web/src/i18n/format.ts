@@ -46,6 +46,7 @@ export function formatOf(locale: string, justNow: string) {
     longDay: dates({ dateStyle: "full" }),
     moment: dates({ dateStyle: "medium", timeStyle: "short" }),
     time: dates({ timeStyle: "short" }),
+    clock: dates({ timeStyle: "medium" }),
     number: numbers({}),
     compact: numbers({ notation: "compact", maximumFractionDigits: 1 }),
     percent: numbers({ style: "percent", maximumFractionDigits: 0 }),
