@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recollect.agents.overlays import SqlAgentOverlays
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
+    from recollect.assemble.previews import Previews
     from recollect.assemble.redis import Redis
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from recollect.domain.model_tier import ModelUsage
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
-    from recollect.embedding.late_vectors import LateVectors
+    from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.records.change_feed import ChangeFeed
+    from recollect.records.graph import NamesOfRecords
     from recollect.records.profile import ProfileKeeper
     from recollect.records.usage import FeedbackCounter, Usage
     from recollect.records.versions import Bulk, Versions
@@ -159,15 +161,20 @@ class Wiring:
             await self._larger_reader.close()
 
     @cached_property
-    def _answering(self) -> Answering | None:
+    def answering(self) -> Answering | None:
         from recollect.assemble.recall import answering_of
 
         return answering_of(self.settings, self._larger_reader)
 
     @cached_property
+    def vector_gaps(self) -> VectorGaps:
+        from recollect.embedding.late_vectors import VectorGaps
+
+        return VectorGaps(self.embedding, self.jobs, self.clock)
+
+    @cached_property
     def store_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
-        from recollect.embedding.late_vectors import VectorGaps
         from recollect.recall.intent_model import IntentModel
 
         has_model = bool(self.settings.tiers.classify)
@@ -179,9 +186,9 @@ class Wiring:
             self.here.vectors,
             self.embedding,
             self.late_vectors,
-            VectorGaps(self.embedding, self.jobs, self.clock),
+            self.vector_gaps,
             self.fresh_links,
-            self._answering,
+            self.answering,
             lambda: self.understanding.facets,
             self.clock,
             self.meter,
@@ -391,6 +398,18 @@ class Wiring:
         )
 
     @cached_property
+    def names(self) -> NamesOfRecords:
+        from recollect.records.graph import NamesOfRecords
+
+        return NamesOfRecords(self.store, self.clock)
+
+    @cached_property
+    def previews(self) -> Previews:
+        from recollect.assemble.previews import Previews
+
+        return Previews(self)
+
+    @cached_property
     def audit(self) -> AuditService:
         from recollect.assemble.sharing import trail_of
         from recollect.audit.contents import Contents
@@ -503,7 +522,7 @@ class Wiring:
             self.fresh_links,
             self.understanding.facets,
             self.meter,
-            ForgetWishes(lambda: self.recaller, lambda: self._answering, self.understanding.facets),
+            ForgetWishes(lambda: self.recaller, lambda: self.answering, self.understanding.facets),
             KeepWishes(
                 self.store,
                 self.writes,

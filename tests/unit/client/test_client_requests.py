@@ -86,6 +86,10 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.context with everything": lambda m: m.context(
         "hi", session="s", limit=2, namespace=("sql", "ann"), language="zh"
     ),
+    "memory.preview": lambda m: m.preview(
+        "hi", changes=[{"id": "mem_1", "delete": True}], session="s", as_of=_AT
+    ),
+    "memory.graph": lambda m: m.graph(limit=9),
     "memory.profile": lambda m: m.profile(),
     "memory.show_in_profile": lambda m: m.show_in_profile("mem_1", shown=False),
     "memory.used": lambda m: m.used("mem_1"),
@@ -237,6 +241,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "workspace.users": lambda m: m.workspace.users(),
     "workspace.agents": lambda m: m.workspace.agents(cursor="c"),
     "workspace.sessions": lambda m: m.workspace.sessions(user="ann"),
+    "workspace.graph": lambda m: m.workspace.graph(user="ann"),
     "workspace.tags": lambda m: m.workspace.tags(),
     "workspace.categories": lambda m: m.workspace.categories(agent="sql"),
     "workspace.records": lambda m: m.workspace.records(

@@ -15,6 +15,8 @@ export const en = {
   "nav.open": "Open navigation",
   "nav.skip": "Skip to content",
   "nav.memory": "Memory",
+  "nav.prompt": "What it is told",
+  "nav.people": "People",
   "nav.sessions": "Sessions",
   "nav.agents": "Agents",
   "nav.approvals": "Approvals",

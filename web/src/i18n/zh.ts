@@ -17,6 +17,8 @@ export const zh: { [key in keyof typeof en]: string } = {
   "nav.open": "打开导航",
   "nav.skip": "跳到正文",
   "nav.memory": "记忆",
+  "nav.prompt": "会被告知什么",
+  "nav.people": "人",
   "nav.sessions": "会话",
   "nav.agents": "Agent",
   "nav.approvals": "审批",

@@ -8,9 +8,11 @@ import {
   Keyboard,
   Menu,
   MessagesSquare,
+  ScanText,
   ScrollText,
   Settings,
   Stamp,
+  UsersRound,
   X,
   type LucideIcon,
 } from "lucide-react";
@@ -30,6 +32,8 @@ import { loadDialogs } from "./Dialog";
 
 const SECTIONS = [
   { to: "/org/$org/ws/$workspace/memory", label: "nav.memory", icon: Brain },
+  { to: "/org/$org/ws/$workspace/prompt", label: "nav.prompt", icon: ScanText },
+  { to: "/org/$org/ws/$workspace/people", label: "nav.people", icon: UsersRound },
   { to: "/org/$org/ws/$workspace/sessions", label: "nav.sessions", icon: MessagesSquare },
   { to: "/org/$org/ws/$workspace/agents", label: "nav.agents", icon: Bot },
   { to: "/org/$org/ws/$workspace/approvals", label: "nav.approvals", icon: Stamp },
