@@ -214,7 +214,7 @@ async def mcp(
             hint="Install it with: pip install 'recollect[mcp]'",
         ) from None
     tongue = checked_choice(cast("Tongue", language), TONGUES)
-    async with opened(shared, _FIRST_WORDS) as memory:
+    async with opened(shared, _FIRST_WORDS, missing="create") as memory:
         await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
 
 
