@@ -470,6 +470,7 @@ _READING = (
 )
 
 
+@pytest.mark.sqlite(reason="the file that must not be made")
 def test_a_command_that_reads_never_creates_a_database(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

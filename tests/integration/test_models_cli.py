@@ -234,6 +234,7 @@ def test_reindex_without_a_model_has_nothing_to_do_or_says_why(
 ):
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
     nothing = {"model": "none", "pieces": 0, "queued": False}
+    cli("remember", "Ann likes tea")
     assert cli("reindex", "--json").json == nothing
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "folder:/nowhere")
     refused = cli("reindex", "--json")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from recollect.domain.model_tier import Reply
     from recollect.settings import Settings
 
-_ANSWER_TOKENS: Final = 1_024
 _TRIAL_TOKENS: Final = 32
 _TRIAL: Final = "Say hello in one short sentence."
 
@@ -24,7 +23,7 @@ class ChatModel(Protocol):
     """A model that answers conversations."""
 
     async def reply(
-        self, messages: Sequence[Message], *, max_tokens: int = ..., seconds: float
+        self, messages: Sequence[Message], *, max_tokens: int, seconds: float
     ) -> Reply: ...
 
 
@@ -53,18 +52,11 @@ async def chat_model(settings: Settings, name: str) -> AsyncGenerator[ChatModel]
         await model.close()
 
 
-async def answered(model: ChatModel, messages: Sequence[Message], settings: Settings) -> Reply:
-    """Return the model's answer to a conversation, within the time of the reasoning tier."""
-    return await model.reply(
-        messages, max_tokens=_ANSWER_TOKENS, seconds=settings.models.seconds.reasoning
-    )
-
-
 async def try_language_model(settings: Settings, name: str) -> Reply:
     """Ask a model for one short sentence."""
     async with chat_model(settings, name) as model:
         return await model.reply(
-            [Message(role="user", parts=(TextPart(_TRIAL),))],
+            [Message(role="user", parts=(TextPart(text=_TRIAL),))],
             max_tokens=_TRIAL_TOKENS,
             seconds=settings.models.seconds.reasoning,
         )

@@ -103,6 +103,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "extract": "write.extract",
         "route": "write.route",
         "names": "write.names",
+        "chat": "chat.chat",
     },
     "Look and correct": {
         "list": "lookups.list_records",
@@ -133,6 +134,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "sweep": "upkeep.sweep",
     },
     "Run and keep": {
+        "init": "model_setup.init",
         "serve": "processes.serve",
         "mcp": "processes.mcp",
         "demo": "data.demo",
@@ -287,7 +289,17 @@ _GROUPS: Final[Mapping[str, _Group]] = {
 _MISSING: Final[Mapping[str, Missing]] = {
     **dict.fromkeys(
         (
-            *("remember", "write", "observe", "names", "import", "demo", "work", "tools call"),
+            *(
+                "remember",
+                "write",
+                "observe",
+                "names",
+                "chat",
+                "import",
+                "demo",
+                "work",
+                "tools call",
+            ),
             *("kb add", "kb sync", "keys create", "agents set", "share propose"),
         ),
         "create",

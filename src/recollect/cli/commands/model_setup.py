@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -118,10 +119,7 @@ async def init(
     """
     from recollect.settings import settings_file
 
-    if provider is None:
-        choice = _interview()
-    else:
-        choice = _checked(provider, model, base_url, api_key)
+    choice = _interview() if provider is None else _checked(provider, model, base_url, api_key)
     reply = await _tried(shared, choice) if choice.name and test else None
     file = settings_file()
     template = files("recollect.settings").joinpath("template.toml").read_text(encoding="utf-8")
@@ -207,7 +205,8 @@ def _interview() -> _Choice:
         typer.echo(f"The key is taken from {usual.key_variable}.", err=True)
     elif provider is not Provider.OLLAMA:
         wanted = "Key (empty: none)" if address and is_own else "Key"
-        key = typer.prompt(wanted, default="", hide_input=True, show_default=False, err=True)
+        is_seen = sys.stdin.isatty()
+        key = typer.prompt(wanted, default="", hide_input=is_seen, show_default=False, err=True)
     known = _listed(address, key) if address and is_own else []
     if known:
         typer.echo(f"It has: {', '.join(known[:_MAX_LISTED])}", err=True)
@@ -245,7 +244,7 @@ def _listed(address: str, key: str) -> list[str]:
     from urllib.request import ProxyHandler, Request, build_opener
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    asked = Request(f"{address}/models", headers=headers)  # noqa: S310  (checked above)
+    asked = Request(f"{address}/models", headers=headers)
     try:
         # The address of a server is meant as it is.
         with build_opener(ProxyHandler({})).open(asked, timeout=_LISTING_SECONDS) as answer:
@@ -265,9 +264,7 @@ async def _tried(shared: Shared, choice: _Choice) -> Reply:
     providers = {**settings.models.providers, str(choice.provider): access}
     models = settings.models.model_copy(update={"providers": providers})
     try:
-        return await try_language_model(
-            settings.model_copy(update={"models": models}), choice.name
-        )
+        return await try_language_model(settings.model_copy(update={"models": models}), choice.name)
     except ModelError as problem:
         raise ModelError(
             f"{problem.message}; nothing was written",
