@@ -177,14 +177,10 @@ def require_memory(settings: Settings) -> None:
 
 
 def _has_memory(settings: Settings) -> bool:
-    if _is_there(settings) or _is_there(settings.of_agent(None)):
-        return True
     # Imported here, as everything else that help does not need.
-    from recollect.backends.sql.companions import require_nothing_lost
+    from recollect.assemble.presence import has_memory
 
-    # Where one is missing, what lies beside it says how to get it back.
-    require_nothing_lost(settings.database)
-    return False
+    return has_memory(settings)
 
 
 def _nowhere(settings: Settings) -> Settings:
@@ -200,17 +196,6 @@ def _no_memory(settings: Settings) -> NotFound:
         hint="Check --data, or save something first: recollect remember TEXT. "
         "`recollect where` shows the default place.",
     )
-
-
-def _is_there(settings: Settings) -> bool:
-    """Return whether a memory exists; a database server says so itself."""
-    if settings.server_url or settings.is_temporary:
-        return True
-    if settings.is_journal:
-        from recollect.backends.sql.journaled_database import journal_of
-
-        return journal_of(settings.database).exists()
-    return settings.database.exists()
 
 
 async def _with_memory(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import signal
 import sys
@@ -141,7 +142,7 @@ def _next_line() -> str | None:
     try:
         with contextlib.suppress(ImportError):
             # Lines can be edited and repeated.
-            import readline  # noqa: F401
+            importlib.import_module("readline")
         return input(_PROMPT).strip()
     except (EOFError, KeyboardInterrupt):
         return None
