@@ -478,7 +478,7 @@ def test_a_command_that_reads_never_creates_a_database(
     for place in ("typo.db", "typo"):
         for command in _READING:
             said = cli(*command.split(), "--data", place, "--json")
-            assert (said.status, said.error["code"]) == (3, "no_memory"), command
+            assert (said.status, said.error["code"]) == (3, "no_such_memory"), command
             assert "recollect remember" in said.error["hint"]
     assert [it for it in tmp_path.iterdir() if it.name != "data"] == []
     assert cli("route", "I like tea", "--data", "typo.db", "--json").status == 0
@@ -716,7 +716,7 @@ def test_an_option_is_not_taken_for_the_value_of_the_one_before(
     assert (said.status, said.error["code"]) == (2, "bad_usage")
     assert f"--{name} needs a value" in said.error["message"]
     assert not (tmp_path / "--json").exists()
-    assert cli("list", "--json").error["code"] == "no_memory"
+    assert cli("list", "--json").error["code"] == "no_such_memory"
 
 
 @pytest.mark.parametrize("command", ["backup", "export"])

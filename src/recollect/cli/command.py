@@ -178,9 +178,9 @@ def require_memory(settings: Settings) -> None:
 
 def _has_memory(settings: Settings) -> bool:
     # Imported here, as everything else that help does not need.
-    from recollect.assemble.presence import has_memory
+    from recollect.assemble.stores import finds_memory
 
-    return has_memory(settings)
+    return finds_memory(settings)
 
 
 def _nowhere(settings: Settings) -> Settings:
@@ -192,7 +192,7 @@ def _nowhere(settings: Settings) -> Settings:
 def _no_memory(settings: Settings) -> NotFound:
     return NotFound(
         f"There is no memory at {settings.store_name}; nothing was created",
-        code="no_memory",
+        code="no_such_memory",
         hint="Check --data, or save something first: recollect remember TEXT. "
         "`recollect where` shows the default place.",
     )
