@@ -179,6 +179,7 @@ class Session:
         self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = BuiltPrompt()
+        self._remembered = MemoryContext(text="", tokens=0, ids=(), left_out=())
         self._saved_tokens = 0
         # The calls whose results were noted when they came, before the conversation has them.
         self._noted_calls: set[str] = set()
@@ -246,6 +247,11 @@ class Session:
     def summaries(self) -> tuple[Summary, ...]:
         """Return what replaces the beginning of the conversation, in order."""
         return () if self._window is None else self._window.compression.compression.parts
+
+    @property
+    def remembered(self) -> MemoryContext:
+        """Return what the last prompt said of what is remembered."""
+        return self._remembered
 
     @property
     def usage(self) -> SessionUsage:
@@ -521,6 +527,7 @@ class Session:
         limit = self._parts.settings.prepare_seconds or math.inf
         left = limit - (time.monotonic() - began)
         remembered = await self._recall(query, messages, max(0.0, left))
+        self._remembered = remembered
         degraded = remembered.degraded
         if remembered.place == "system":
             beside.append(remembered.recalled)

@@ -465,12 +465,12 @@ class SqlProof:
             yield key, await self._content(key)
 
     async def _content(self, key: str) -> str:
-        import zstandard
+        from recollect.domain.compression import ZstdError, pieces_of
 
         stored = await self._blobs.get(key) or b""
         # What is damaged, so that nobody can read it, is searched as it is.
-        with contextlib.suppress(zstandard.ZstdError):
-            stored = zstandard.ZstdDecompressor().decompressobj().decompress(stored)
+        with contextlib.suppress(ZstdError):
+            stored = b"".join(pieces_of(stored))
         return stored.decode(errors="replace")
 
     def _places(self) -> list[Path]:

@@ -13,7 +13,9 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 from recollect.errors import SettingsError
 
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_DEFAULT_HINT: Final = "Name a database file or a data folder, or leave it out for the usual place."
+_DEFAULT_HINT: Final = (
+    "Name a database file or a data folder, or leave it out for the default place."
+)
 _DATABASE_SUFFIXES: Final = frozenset({".db", ".sqlite", ".sqlite3"})
 # What a data folder may hold before its database exists: our files, and those of file systems.
 _OWN_NAMES: Final = frozenset(
@@ -68,7 +70,7 @@ def _require_own_or_new(path: Path) -> None:
             f"would be in {parent}, and there is no such folder",
             code="no_such_folder",
             hint=f"Make the folder first (mkdir -p '{parent}'), or name a place in one that is "
-            f"there: '{path.name}' is in the folder you are in; none at all is the usual place.",
+            f"there: '{path.name}' is in the folder you are in; none at all is the default place.",
         )
     if path.is_dir() and (others := _others_in(path)):
         raise _refusal(
