@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
 
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
@@ -141,6 +142,51 @@ class ImportedChats:
     empty: int = 0
     bad: int = 0
     problems: tuple[LineProblem, ...] = ()
+
+
+# --- Moving in from another memory ----------------------------------------------------------------
+
+Origin = Literal["mem0", "langmem", "langgraph", "letta", "zep", "chatgpt", "claude"]
+"""Whose memory is moved in. `langgraph` copies a store as items, `langmem` reads its memories."""
+
+ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How many of one kind were added and were here already; the rest is in `left_out`."""
+
+    added: int = 0
+    known: int = 0
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(added=self.added + other.added, known=self.known + other.known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What could not be carried over: why, how many, and one of them."""
+
+    reason: str
+    count: int
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedIn:
+    """The result of moving in from another memory, or with `dry_run` what it would be.
+
+    `owners` counts the memories and messages found for each `agent/user`.
+    """
+
+    origin: Origin
+    dry_run: bool
+    records: Counted = field(default_factory=Counted)
+    messages: Counted = field(default_factory=Counted)
+    items: Counted = field(default_factory=Counted)
+    conversations: int = 0
+    owners: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def _said(version: Version) -> tuple[Record, str, str]:
