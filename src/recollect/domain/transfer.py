@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, get_args
 
 from recollect.domain.archive import Archive
@@ -27,9 +27,15 @@ class RecordHistory:
         return self.versions[-1].record
 
     def holds(self, other: RecordHistory) -> bool:
-        """Return whether it has every version of the other, apart from usage counts."""
-        known = {version.number: _said(version) for version in self.versions}
-        return all(known.get(version.number) == _said(version) for version in other.versions)
+        """Return whether it has every version of the other, apart from usage counts.
+
+        What a version states may have been decided since, if it was not.
+        """
+        known = {version.number: version for version in self.versions}
+        return all(
+            version.number in known and _repeats(known[version.number], version)
+            for version in other.versions
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +170,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class NotMoved:
     """What could not be carried over: why, how many, and one of them."""
 
     reason: str
@@ -186,7 +192,14 @@ class MovedIn:
     items: Counted = field(default_factory=Counted)
     conversations: int = 0
     owners: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[NotMoved, ...] = ()
+
+
+def _repeats(known: Version, other: Version) -> bool:
+    if other.record.facet is None and known.record.facet is not None:
+        undecided = known.record.evolve(facet=None, about="", facet_fixed=False)
+        known = replace(known, record=undecided)
+    return _said(known) == _said(other)
 
 
 def _said(version: Version) -> tuple[Record, str, str]:

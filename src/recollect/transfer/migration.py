@@ -20,7 +20,7 @@ from recollect.domain.item import StoredItem, checked_namespace, texts_in
 from recollect.domain.job import Progress
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.transfer import ORIGINS, Counted, LeftOut, MovedIn, Origin, RecordHistory
+from recollect.domain.transfer import ORIGINS, Counted, MovedIn, NotMoved, Origin, RecordHistory
 from recollect.errors import InvalidInput, RecollectError
 from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Outcome
@@ -206,7 +206,7 @@ class Migration:
             conversations=tally.conversations,
             owners=dict(sorted(tally.owners.items())),
             left_out=tuple(
-                LeftOut(reason=reason, count=len(examples), example=examples[0])
+                NotMoved(reason=reason, count=len(examples), example=examples[0])
                 for reason, examples in sorted(
                     tally.left_out.items(), key=lambda it: (-len(it[1]), it[0])
                 )
@@ -234,7 +234,7 @@ class Migration:
                     made.setdefault(scope, []).append((memory, history))
                 except InvalidInput as problem:
                     reason = f"memories that cannot be stored: {problem.message}"
-                    whose.tally.leave_out(reason, memory.key)
+                    whose.tally.leave_out(reason, _shown(memory.key))
             for scope, pairs in made.items():
                 histories = [history for _, history in pairs]
                 importer, _ = self._holding(scope)
@@ -243,7 +243,7 @@ class Migration:
                     # Without a time its text is part of the id, so it is the same memory.
                     is_same = outcome is Outcome.ID_TAKEN and memory.said[-1].at is None
                     met = Outcome.UNCHANGED if is_same else outcome
-                    whose.tally.records += _counted(met, memory.key, whose.tally)
+                    whose.tally.records += _counted(met, _shown(memory.key), whose.tally)
             step(len(batch))
 
     async def _add_items(
@@ -329,7 +329,7 @@ def history_of(origin: Origin, memory: FoundMemory, scope: Scope, now: datetime)
     fields["metadata"] = {
         **fields.get("metadata", {}),
         "imported_from": origin,
-        "imported_id": memory.key.replace("\x1f", "/")[:255],
+        "imported_id": _shown(memory.key),
     }
     fields.setdefault("source", f"import:{origin}")
     first = memory.said[0].at or fields.get("created_at") or now
@@ -371,6 +371,10 @@ def _stored_item(origin: Origin, item: FoundItem, scope: Scope) -> StoredItem:
         expires_at=item.expires_at,
         texts=tuple(text for text in ["\n".join(texts_in(item.value))[:_MAX_TEXT]] if text.strip()),
     )
+
+
+def _shown(key: str) -> str:
+    return key.replace("\x1f", "/")[:255]
 
 
 def _counted(outcome: Outcome | RecollectError, name: str, tally: _Tally) -> Counted:

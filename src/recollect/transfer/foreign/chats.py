@@ -28,6 +28,7 @@ from recollect.transfer.foreign.found import (
     objects,
 )
 
+_HINT: Final = "Give the archive that was sent, or the folder it was unpacked to."
 _MEMORIES: Final = "memories"
 _USER: Final = "user-profile"
 # What ChatGPT was told to keep: messages to its tool of this name.
@@ -41,7 +42,7 @@ def read_chat_export(path: Path, found: Found) -> list[ChatFile]:
         raise not_readable(
             "ChatGPT or Claude",
             "there is no conversations.json in it",
-            "Give the archive that was sent, or the folder it was unpacked to.",
+            _HINT,
         )
     chats: list[ChatFile] = []
     for file in files:
@@ -51,6 +52,8 @@ def read_chat_export(path: Path, found: Found) -> list[ChatFile]:
                 _look_beside(entry, found)
     for memory in _memories_in(path):
         _add_memories(memory, found)
+    if not found.memories and not any(chat.messages or chat.empty for chat in chats):
+        raise not_readable("ChatGPT or Claude", "there are no conversations in it", _HINT)
     return chats
 
 

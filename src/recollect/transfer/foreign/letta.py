@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +32,8 @@ _HINT: Final = (
 _ABOUT_USER: Final = "human"
 _USER, _PROJECT = "user-profile", "project-context"
 _SPOKEN: Final = ("user", "assistant")
+_SAY: Final = "send_message"
+_SAID: Final = "user_message"
 # What an agent file has beside memory, and what happens to it.
 _BESIDE: Final = {
     "tools": "tools, which are code of the agent",
@@ -54,7 +57,11 @@ def read_letta(path: Path) -> Found:
 
 def _read(value: object, found: Found) -> None:
     if isinstance(value, list):
-        _add_passages(objects(cast("object", value)), found, "")
+        listed = cast("list[object]", value)
+        passages = objects(listed)
+        if len(passages) < len(listed):
+            raise not_readable("Letta", "it is not a list of passages", _HINT)
+        _add_passages(passages, found, "")
         return
     whole = mapping(value)
     if isinstance(whole.get("agents"), list) and "blocks" in whole:
@@ -141,11 +148,11 @@ def _add_messages(agent: Json, found: Found) -> None:
     session = f"letta-{name}"[:100]
     for place, message in enumerate(objects(agent.get("messages"))):
         role = message.get("role")
-        words = "\n".join(_words(message.get("content")))
+        words = _spoken(message).strip()
         if role not in _SPOKEN:
             found.leave_out(f"messages of the role {role}", session)
-        elif not words.strip():
-            found.leave_out("messages without words, such as tool calls", session)
+        elif not words:
+            found.leave_out("messages without words, such as tool calls and heartbeats", session)
         else:
             found.messages.append(
                 FoundMessage(
@@ -155,6 +162,26 @@ def _add_messages(agent: Json, found: Found) -> None:
                     message={"role": role, "content": words},
                 )
             )
+
+
+def _spoken(message: Json) -> str:
+    """Return what was said; older agents say it with a tool, and wrap what the person says."""
+    for call in objects(message.get("tool_calls")):
+        function = mapping(call.get("function"))
+        if function.get("name") == _SAY:
+            return str(_parsed(function.get("arguments")).get("message") or "")
+    words = "\n".join(_words(message.get("content")))
+    wrapped = _parsed(words) if message.get("role") == "user" else {}
+    if "type" not in wrapped:
+        return words
+    return str(wrapped.get("message") or "") if wrapped["type"] == _SAID else ""
+
+
+def _parsed(text: object) -> Json:
+    try:
+        return mapping(json.loads(text)) if isinstance(text, str) else {}
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _words(content: object) -> Iterator[str]:

@@ -122,16 +122,19 @@ def read_json(path: Path) -> object:
             f"{path.name} cannot be read: {problem}; nothing was changed", code="not_readable"
         ) from None
     try:
-        return json.loads(text)
+        return json.loads(text or "nothing")
     except RecursionError:
         raise InvalidInput("its values are nested too deeply", code="bad_json") from None
     except ValueError as problem:
         try:
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            lines = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError:
+            lines = []
+        if not lines:
             raise InvalidInput(
                 f"{path.name} is not JSON: {problem}; nothing was changed", code="bad_json"
             ) from None
+        return lines
 
 
 def posted(address: str, body: Mapping[str, Any]) -> object:
