@@ -171,7 +171,7 @@ def _spoken(message: Json) -> str:
         if function.get("name") == _SAY:
             return str(_parsed(function.get("arguments")).get("message") or "")
     words = "\n".join(_words(message.get("content")))
-    wrapped = _parsed(words) if message.get("role") == "user" else {}
+    wrapped: Json = _parsed(words) if message.get("role") == "user" else {}
     if "type" not in wrapped:
         return words
     return str(wrapped.get("message") or "") if wrapped["type"] == _SAID else ""
