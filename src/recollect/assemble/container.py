@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
+    from recollect.assemble.vectors import VectorStore
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
     from recollect.backends.sql.archives import SqlArchives
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import MetricsKeeper, StatisticsCollector
     from recollect.items.service import ItemKeeper
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
+    from recollect.ports.units import VectorIndex
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
@@ -124,7 +127,28 @@ class Wiring:
 
     @property
     def indexes(self) -> Indexes:
-        return self.here.units, self.here.vectors
+        return self.here.units, self.vectors
+
+    @cached_property
+    def vector_store(self) -> VectorStore | None:
+        """Return the vector store of large scopes, if the settings name one."""
+        if not self.settings.vector_store:
+            return None
+        from recollect.assemble.vectors import vector_store_of
+
+        return vector_store_of(
+            self.settings, self.database, self.jobs, self.clock, self.here.vectors
+        )
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """Return the index of vectors: of this process, or with the vector store."""
+        return self.here.vectors if self.vector_store is None else self.vector_store.index
+
+    @property
+    def followings(self) -> tuple[Following, ...]:
+        """Return what keeps the derived stores of this database up to date."""
+        return () if self.vector_store is None else (self.vector_store.following,)
 
     @cached_property
     def _larger_reader(self) -> AnswerModel | None:
@@ -154,7 +178,7 @@ class Wiring:
             self.database,
             self.here.store,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.late_vectors,
             VectorGaps(self.embedding, self.jobs, self.clock),
@@ -175,8 +199,14 @@ class Wiring:
         verbs = recalling(self.settings.recall.limit, self.settings.recall.gap)
         return self.router.route(self, lambda parts: parts.store_recaller, verbs)
 
+    @property
+    def every_following(self) -> list[Following]:
+        """Return what keeps the derived stores of all open databases up to date."""
+        return [following for parts in self.router.opened for following in parts.followings]
+
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
+        _ = self.settings.vector_store
         wanted, default = self.settings, Settings()
         parts = ("models", "notes", "session", "archive")
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):
@@ -480,6 +510,7 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            lambda: self.followings,
         )
 
     @cached_property
@@ -520,7 +551,7 @@ class Wiring:
             self.database,
             self.clock,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
@@ -564,7 +595,7 @@ class Wiring:
             self.jobs,
             self.here.maintenance,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.recaller,
             self.embedding,
             self.understanding.cache_stats,
@@ -572,6 +603,7 @@ class Wiring:
             self._model_usage,
             lambda: self.judge,
             self.metrics,
+            lambda: self.every_following,
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:

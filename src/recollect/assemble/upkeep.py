@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Caller, Holding
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
     from recollect.ports.runtime import Clock
@@ -143,6 +144,7 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
     copied: Callable[[], Awaitable[Collection[str]]],
+    followings: Callable[[], Collection[Following]],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.erasure.forgetting import Forgetting
@@ -168,6 +170,7 @@ def forgetting_of(
         let_go=let_go,
         own_document=own_document,
         copied=copied,
+        followings=followings,
     )
 
 

@@ -39,6 +39,7 @@ from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import CommonFilters
+from recollect.domain.followers import Reconciled
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
@@ -110,6 +111,7 @@ class RemoteMemory(ScopedRemote, Memory):
             Metrics,
             Profile,
             Recalled,
+            Reconciled,
             Record,
             Reindexing,
             Route,

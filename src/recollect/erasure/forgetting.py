@@ -7,21 +7,28 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
 
 from recollect.domain.document import Document, is_document_id
 from recollect.domain.fields import MAX_LABEL, checked_items, checked_text
 from recollect.domain.filters import CommonFilters, Filter, make_filter
-from recollect.domain.forgetting import Forgotten, Person, Target
+from recollect.domain.forgetting import Forgotten, Person, Remains, Target, Verification
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job, Progress
 from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import Conflict, InvalidInput, NotAllowed, StorageBusy, StorageError
+from recollect.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    StorageBusy,
+    StorageError,
+    StoreAway,
+)
 from recollect.ports.archives import Blobs
 from recollect.ports.erasure import Cleaning
 from recollect.ports.runtime import Clock
@@ -31,8 +38,11 @@ from recollect.recall.listing import Listing
 if TYPE_CHECKING:
     from recollect.erasure.proof import SqlProof
     from recollect.erasure.rows import SqlErasure
+    from recollect.followers.following import Following
 
 _PAGE_RECORDS: Final = 500
+# So long a forgetting waits for derived stores.
+_ELSEWHERE_SECONDS: Final = 10.0
 # The number of batches that run without a pause.
 _BATCHES_WITHOUT_PAUSE: Final = 5
 # The kinds that progress counts.
@@ -140,7 +150,10 @@ class Forgetting:
         let_go: Callable[[Target], Awaitable[None]],
         own_document: Callable[[Caller, str], Awaitable[Document]],
         copied: Callable[[], Awaitable[Collection[str]]],
+        followings: Callable[[], Collection[Following]],
     ) -> None:
+        # Returns what keeps the derived stores equal to the database.
+        self._followings = followings
         # Writes pending in this process must come before the forgetting.
         self._settle = settle
         self._erasure = erasure
@@ -198,17 +211,58 @@ class Forgetting:
             with contextlib.suppress(StorageError):
                 await self._erasure.postpone(forget_id)
         is_pending = cleaning == "waits"
+        pending_in = await self._erase_elsewhere()
         verification = None
         if mementos is not None and not is_pending:
             verification = await self._proof.verify(mementos)
+            verification = await self._verified_elsewhere(verification, pending_in)
         return Forgotten(
             forget_id=forget_id,
             counts=begun.counts,
             evidence_left=begun.evidence_left,
-            erasure_pending=is_pending,
+            erasure_pending=is_pending or bool(pending_in),
+            pending_in=pending_in,
             wal_pending=is_pending,
             unused_room_kept=cleaning == "too_large",
             verification=verification,
+        )
+
+    async def _erase_elsewhere(self) -> tuple[str, ...]:
+        """Have derived stores erase it too; return those that are away or take long.
+
+        How far each of them is stays in the database, so they erase it when they are back.
+        """
+        slow: list[str] = []
+        for following in self._followings():
+            try:
+                is_erased = await following.settle(_ELSEWHERE_SECONDS)
+            except StorageError as problem:
+                _log.warning("%s is brought up to date later: %s", following.name, problem)
+                is_erased = False
+            if not is_erased:
+                slow.append(following.name)
+        return tuple(slow)
+
+    async def _verified_elsewhere(
+        self, verification: Verification, pending: Collection[str]
+    ) -> Verification:
+        """Add what derived stores have that the database does not have."""
+        traces, searched = list(verification.traces), list(verification.searched)
+        late = list(pending)
+        for following in self._followings():
+            if following.name in late:
+                continue
+            try:
+                found = await following.reconcile(repair=False)
+            except StoreAway:
+                late.append(following.name)
+                continue
+            searched.append(following.name)
+            if found.extra:
+                detail = f"{found.extra:,} entries that the database does not have"
+                traces.append(Remains(term=following.kind, place=following.name, detail=detail))
+        return replace(
+            verification, searched=tuple(searched), traces=tuple(traces), pending=tuple(late)
         )
 
     async def _require_no_copy(self, caller: Caller, wish: ForgetRequest) -> None:
@@ -229,6 +283,7 @@ class Forgetting:
         async with self._turn(job.key):
             await erase(self._erasure, self._blobs, job.key)
             cleaning = await clean_up(self._erasure, job.key, even_large=True)
+        await self._erase_elsewhere()
         if cleaning == "waits":
             raise StorageBusy(
                 "The files are not clean yet: the database is being read, or the disk is full",

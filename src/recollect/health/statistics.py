@@ -39,6 +39,7 @@ from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.metric_hours import SqlMetricHours
 
@@ -303,7 +304,9 @@ class StatisticsCollector:
         models: Callable[[], tuple[ModelUsage, ...]],
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
+        followings: Callable[[], Iterable[Following]],
     ) -> None:
+        self._followings = followings
         self._store = store
         self._jobs = jobs
         self._maintenance = maintenance
@@ -334,4 +337,5 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            followers=tuple([await following.state() for following in self._followings()]),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from recollect.domain.followers import Place
+from recollect.domain.followers import Difference, Place
 
 
 class Follower(Protocol):
@@ -44,7 +44,14 @@ class Follower(Protocol):
         ...
 
     async def drop(self, scope: int) -> None:
-        """Erase everything that the store has of a scope."""
+        """Erase everything that the store has of a scope; of scope 0, of all scopes."""
+        ...
+
+    async def compare(self, place: Place, *, repair: bool) -> Difference:
+        """Compare what the store has of a scope with what it should have at this place.
+
+        With `repair`, put right what differs.
+        """
         ...
 
     async def check(self) -> None:
