@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from tests.database_servers import PostgresqlServer, Running, free_port
 
@@ -73,3 +75,63 @@ class MilvusServer:
             # It ends with its standard input.
             self._process.communicate(timeout=60)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Proxy:
+    """Stands between a memory and PostgreSQL, and cuts the connections when told to."""
+
+    def __init__(self, socket: str, url: str) -> None:
+        self._socket = socket
+        self._open: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_cut = False
+        self.url = url
+
+    @classmethod
+    @asynccontextmanager
+    async def to_socket_of(cls, url: str) -> AsyncIterator[Proxy]:
+        """Yield a proxy to the server whose socket is in a folder that the URL names."""
+        parts = urlsplit(url)
+        (folder,) = parse_qs(parts.query)["host"]
+        port = free_port()
+        user = parts.username or "postgres"
+        its = cls(f"{folder}/.s.PGSQL.5432", f"postgresql://{user}@127.0.0.1:{port}{parts.path}")
+        server = await asyncio.start_server(its._serve, "127.0.0.1", port)
+        try:
+            yield its
+        finally:
+            its.cut()
+            server.close()
+            for task in its._tasks:
+                task.cancel()
+            await asyncio.gather(*its._tasks, return_exceptions=True)
+
+    def cut(self) -> None:
+        self._is_cut = True
+        for writer in self._open:
+            writer.transport.abort()
+
+    def mend(self) -> None:
+        self._is_cut = False
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_cut:
+            writer.transport.abort()
+            return
+        far_reader, far_writer = await asyncio.open_unix_connection(self._socket)
+        self._open |= {writer, far_writer}
+        for source, target in ((reader, far_writer), (far_reader, writer)):
+            task = asyncio.create_task(_pass_on(source, target))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+
+async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    try:
+        while data := await source.read(65_536):
+            target.write(data)
+            await target.drain()
+    except OSError:
+        pass
+    finally:
+        target.close()

@@ -91,7 +91,7 @@ class Forgotten:
     `evidence_left` are turns that were evidence of a forgotten record and stay. `erasure_pending`
     means that the content is no longer reachable, but a job has yet to erase it from the files,
     because the file is large or was being read; `verification` is None until then.
-    `pending_in` names the derived stores, such as a vector store, that were away: they still have
+    `away` names the derived stores, such as a vector store, that were away: they still have
     what is gone from the database, and erase it when they are back. `wal_pending` is the former
     name of `erasure_pending`. `unused_room_kept` means that a database of more than 2^25
     pages (128 GB) is too large to be overwritten in place: copies of rows may be left until a
@@ -106,7 +106,7 @@ class Forgotten:
     wal_pending: bool = False
     unused_room_kept: bool = False
     verification: Verification | None = None
-    pending_in: tuple[str, ...] = ()
+    away: tuple[str, ...] = ()
 
     @property
     def records(self) -> int:

@@ -211,17 +211,17 @@ class Forgetting:
             with contextlib.suppress(StorageError):
                 await self._erasure.postpone(forget_id)
         is_pending = cleaning == "waits"
-        pending_in = await self._erase_elsewhere()
+        away = await self._erase_elsewhere()
         verification = None
         if mementos is not None and not is_pending:
             verification = await self._proof.verify(mementos)
-            verification = await self._verified_elsewhere(verification, pending_in)
+            verification = await self._verified_elsewhere(verification, away)
         return Forgotten(
             forget_id=forget_id,
             counts=begun.counts,
             evidence_left=begun.evidence_left,
-            erasure_pending=is_pending or bool(pending_in),
-            pending_in=pending_in,
+            erasure_pending=is_pending or bool(away),
+            away=away,
             wal_pending=is_pending,
             unused_room_kept=cleaning == "too_large",
             verification=verification,

@@ -19,7 +19,7 @@ from recollect.errors import InvalidInput, RecollectError, StoreAway
 from recollect.followers.breaker import Breaker
 from recollect.followers.rows import EVERYTHING, SqlFollowers
 from recollect.jobs.worker import Worker
-from recollect.ports.follower import Follower
+from recollect.ports.follower import ComparingFollower, Follower
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock, work_in_background
 
@@ -168,14 +168,18 @@ class Following:
 
         Raise `StoreAway` if the store does not answer.
         """
-        await self._follower.check()
+        follower = self._follower
+        await follower.check()
+        is_comparing = isinstance(follower, ComparingFollower)
         if repair:
             self.breaker.answered()
-            await self.build()
+            await (self.build if is_comparing else self.rebuild)(progress)
         places = [place for place in await self._rows.places() if place.version]
         total = Difference()
         for number, place in enumerate(places):
-            found = await self._follower.compare(place, repair=repair)
+            if not is_comparing:
+                break
+            found = await follower.compare(place, repair=repair)
             total = Difference(
                 items=total.items + found.items,
                 missing=total.missing + found.missing,

@@ -116,6 +116,12 @@ class VectorFollower:
             await self._put_right(wanted.space, missing, extra)
         return Difference(items=len(wanted.units), missing=len(missing), extra=len(extra))
 
+    async def space(self, place: Place) -> Space | None:
+        """Return where the store has the vectors of a scope."""
+        return await self._database.read(
+            lambda connection: space_of(connection, read_scope(connection, place.scope))
+        )
+
     async def _held(self, space: Space) -> Ids:
         pages = [_NO_UNITS]
         while True:

@@ -166,7 +166,13 @@ def _tell(console: Console, forgotten: Forgotten) -> None:
             console,
             f"Still said in these turns, which --with-evidence erases too: {turns}{others}.",
         )
-    if forgotten.erasure_pending:
+    if forgotten.away:
+        show.line(
+            console,
+            f"erasure_pending: {', '.join(forgotten.away)} is away; it is erased there in the "
+            "background as soon as it is back. `recollect doctor` says when it is done.",
+        )
+    elif forgotten.erasure_pending:
         show.line(
             console,
             "erasure_pending: remains in the files are removed in the background; "
@@ -185,6 +191,8 @@ def _tell(console: Console, forgotten: Forgotten) -> None:
 def _tell_proof(console: Console, proof: Verification) -> None:
     if proof.terms:
         verdict = "nothing is left" if proof.is_gone else f"{len(proof.traces):,} traces are left"
+        if proof.pending:
+            verdict += f", and {', '.join(proof.pending)} has yet to erase it"
         told = f"Searched {len(proof.searched):,} places for {proof.terms:,} terms: {verdict}."
     else:
         told = "There was nothing that could be searched for, so this proves nothing."
