@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.sql.database import Database
 from recollect.backends.vectors import open_sink
+from recollect.followers.copies import FollowedCopies
 from recollect.followers.following import Following
 from recollect.followers.rows import SqlFollowers
 from recollect.followers.vector_index import FollowedVectorIndex
@@ -24,6 +25,7 @@ class VectorStore:
     sink: VectorSink
     following: Following
     index: FollowedVectorIndex
+    copies: FollowedCopies
 
 
 def vector_store_of(
@@ -39,7 +41,8 @@ def vector_store_of(
         fewest_units=settings.storage.vectors_from,
         most_exact=settings.storage.vectors_exact,
     )
-    return VectorStore(sink=sink, following=following, index=index)
+    copies = FollowedCopies(following)
+    return VectorStore(sink=sink, following=following, index=index, copies=copies)
 
 
 def follow_vectors(

@@ -75,13 +75,11 @@ class Verification:
     traces: tuple[Remains, ...]
     also_said: Mapping[str, str] = field(hash=False)
     copies: tuple[str, ...] = ()
-    pending: tuple[str, ...] = ()
-    """Stores that are away and still have something; they erase it when they are back."""
 
     @property
     def is_gone(self) -> bool:
-        """Return whether something was searched for, and not found; nothing may be pending."""
-        return self.terms > 0 and not self.traces and not self.pending
+        """Return whether something was searched for, and not found."""
+        return self.terms > 0 and not self.traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +87,11 @@ class Forgotten:
     """How much was forgotten of each kind, or would be in a dry run.
 
     `evidence_left` are turns that were evidence of a forgotten record and stay. `erasure_pending`
-    means that the content is no longer reachable, but a job has yet to erase it from the files,
-    because the file is large or was being read; `verification` is None until then.
-    `away` names the derived stores, such as a vector store, that were away: they still have
-    what is gone from the database, and erase it when they are back. `wal_pending` is the former
-    name of `erasure_pending`. `unused_room_kept` means that a database of more than 2^25
-    pages (128 GB) is too large to be overwritten in place: copies of rows may be left until a
-    `VACUUM`.
+    means that the content is no longer reachable, but a job has yet to erase it: because the file
+    is large or was being read, or because stores are `away`, such as Redis or S3; `verification` is
+    None until then. `wal_pending` is its former name. `unused_room_kept` means that a database of
+    more than 2^25 pages (128 GB) is too large to be overwritten in place: copies of rows may be
+    left until a `VACUUM`.
     """
 
     forget_id: str
@@ -105,8 +101,8 @@ class Forgotten:
     erasure_pending: bool = False
     wal_pending: bool = False
     unused_room_kept: bool = False
-    verification: Verification | None = None
     away: tuple[str, ...] = ()
+    verification: Verification | None = None
 
     @property
     def records(self) -> int:

@@ -23,7 +23,14 @@ from recollect.domain.meter import (
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.domain.scope import Holding, Scope, split
-from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
+from recollect.domain.stats import (
+    CacheStats,
+    DuplicatePair,
+    Health,
+    HealthFigures,
+    RedisStats,
+    Stats,
+)
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
 from recollect.embedding.service import EmbeddingService
@@ -304,8 +311,10 @@ class StatisticsCollector:
         models: Callable[[], tuple[ModelUsage, ...]],
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
+        redis: Callable[[], RedisStats | None],
         followings: Callable[[], Iterable[Following]],
     ) -> None:
+        self._redis = redis
         self._followings = followings
         self._store = store
         self._jobs = jobs
@@ -338,4 +347,5 @@ class StatisticsCollector:
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
             followers=tuple([await following.state() for following in self._followings()]),
+            redis=self._redis(),
         )

@@ -24,6 +24,7 @@ from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
 from recollect.settings.place import (
+    checked_redis_url,
     checked_url,
     checked_vector_url,
     has_password,
@@ -53,6 +54,7 @@ Backend = Literal["sqlite", "in_memory", "json"]
 AgentBackend = Literal["sqlite", "in_memory", "json", "mysql", "postgresql"]
 ServerUrl = Annotated[str, AfterValidator(checked_url)]
 VectorUrl = Annotated[str, AfterValidator(checked_vector_url)]
+RedisUrl = Annotated[str, AfterValidator(checked_redis_url)]
 
 
 class Section(BaseModel):
@@ -239,6 +241,20 @@ class StorageSettings(Section):
         default=500_000,
         description="units of a scope up to which this process searches it while the vector store "
         "is away or is being built",
+    )
+    state: RedisUrl = Field(
+        default="",
+        repr=False,
+        description="redis://HOST:PORT or rediss://…, the same for all servers: a mirror of session"
+        " state and short-term memory, and shared caches; empty = none",
+    )
+    state_password: str = Field(
+        default="", repr=False, description="password for it, if its URL has none"
+    )
+    state_prefix: str = Field(
+        default="memory",
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        description="what its keys begin with; another one for every database that uses it",
     )
     qdrant_url: str = Field(
         default="", description="the server of backend = qdrant; empty = http://localhost:6333"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _PORT: Final = 6333
 _BATCH: Final = 500
+_WRITE_SECONDS: Final = 60.0
+_FOLDER_SECONDS: Final = 600.0
 _KEY: Final = "scope"
 _INDEX: Final = "HNSW for each scope, half-precision vectors, int8 quantisation"
 
@@ -101,7 +103,8 @@ class QdrantSink:
                 points = Batch(ids=ids, vectors=rows, payloads=[payload] * len(ids))
                 client.upsert(name, points, wait=True)
 
-        await self._client.call(put)
+        # The folder is synced for every vector.
+        await self._client.call(put, _FOLDER_SECONDS if self._is_local else _WRITE_SECONDS)
 
     async def finish(self, space: Space) -> None:
         """Do nothing: Qdrant indexes while it is written to."""

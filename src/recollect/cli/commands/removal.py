@@ -191,8 +191,6 @@ def _tell(console: Console, forgotten: Forgotten) -> None:
 def _tell_proof(console: Console, proof: Verification) -> None:
     if proof.terms:
         verdict = "nothing is left" if proof.is_gone else f"{len(proof.traces):,} traces are left"
-        if proof.pending:
-            verdict += f", and {', '.join(proof.pending)} has yet to erase it"
         told = f"Searched {len(proof.searched):,} places for {proof.terms:,} terms: {verdict}."
     else:
         told = "There was nothing that could be searched for, so this proves nothing."
