@@ -27,6 +27,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
+from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.backends.sql.server_schema import require_usable as require_usable_server
 from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
@@ -54,6 +55,7 @@ from recollect.health.doctor import (
     contents_finding,
     embedder_finding,
     files_finding,
+    follower_finding,
     idle_findings,
     index_finding,
     look_around,
@@ -63,6 +65,7 @@ from recollect.health.doctor import (
     unreadable,
     unusable_settings,
 )
+from recollect.jobs.queue import SqlJobs
 from recollect.models.language.tiers import Tiers
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.runtime import SystemClock
@@ -170,6 +173,7 @@ async def _examine_file(
     database = database_at(settings, settings.database)
     try:
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _followers(settings, database)
         findings += await _redis(settings, database)
         findings += await _older(database)
         return [*findings, *await _look_deep(settings, database, depth)]
@@ -190,6 +194,7 @@ async def _examine_journal(
         return [unreadable("database", problem)]
     try:
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _followers(settings, database)
         findings += await _redis(settings, database)
         findings += await _older(database)
         return [*findings, *await _look_deep(settings, database, depth)]
@@ -213,6 +218,7 @@ async def _examine_server(
             return [reached, *await _redis(settings)]
         await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _followers(settings, database)
         findings += await _redis(settings, database)
         return [*findings, *await _look_deep(settings, database, depth)]
     except StorageError as problem:
@@ -231,6 +237,27 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
         IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),
         SystemClock(),
     )
+
+
+async def _followers(settings: Settings, database: Database) -> list[Finding]:
+    """Return the findings about the stores that are derived from this database."""
+    try:
+        is_current = await database.read(revision) == HEAD_REVISION
+        if not (settings.vector_store and is_current):
+            return []
+    except SettingsError as problem:
+        return [Finding(part="vectors store", verdict="problem", message=problem.message)]
+    from recollect.assemble.vectors import follow_vectors
+
+    clock = SystemClock()
+    sink, following = follow_vectors(settings, database, SqlJobs(database, clock), clock)
+    try:
+        report = await sink.check()
+    except RecollectError as problem:
+        return [follower_finding(await following.state(), problem=problem.message)]
+    finally:
+        await sink.close()
+    return [follower_finding(await following.state(), report)]
 
 
 async def _redis(settings: Settings, database: Database | None = None) -> list[Finding]:

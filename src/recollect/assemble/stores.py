@@ -331,6 +331,7 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
     old one or the restored one.
     """
     from recollect.backends.sql import maintenance
+    from recollect.followers.rows import follow_anew
 
     settings = where if isinstance(where, Settings) else Settings.at(where)
     if settings.is_journal:
@@ -348,6 +349,8 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
         await asyncio.to_thread(staged.unlink, missing_ok=True)
     database = await asyncio.to_thread(open_database, settings)
     try:
+        # What derived stores have is not that of the copy: they are emptied and built anew.
+        await database.write(follow_anew)
         await _forget_again(settings, database)
     finally:
         await database.close()

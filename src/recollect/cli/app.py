@@ -143,6 +143,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "stats": "lookups.stats",
         "doctor": "repair.doctor",
         "reindex": "repair.reindex",
+        "reconcile": "repair.reconcile",
         "where": "data.where",
         "backup": "data.backup",
         "restore": "data.restore",

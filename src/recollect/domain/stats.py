@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from recollect.domain.followers import FollowerState
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.relation import RULES
@@ -92,6 +93,8 @@ class Stats:
     judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     # Figures of all processes on this database for the last 24 hours.
     last_day: MetricFigures = field(default_factory=MetricFigures)
+    # Stores that are derived from the database, and how far behind each is.
+    followers: tuple[FollowerState, ...] = ()
     # None without a Redis server.
     redis: RedisStats | None = None
 

@@ -46,6 +46,7 @@ from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.metric_hours import SqlMetricHours
 
@@ -311,8 +312,10 @@ class StatisticsCollector:
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
         redis: Callable[[], RedisStats | None],
+        followings: Callable[[], Iterable[Following]],
     ) -> None:
         self._redis = redis
+        self._followings = followings
         self._store = store
         self._jobs = jobs
         self._maintenance = maintenance
@@ -343,5 +346,6 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            followers=tuple([await following.state() for following in self._followings()]),
             redis=self._redis(),
         )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.domain.context import ContextFields, MemoryContext, Tongue
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
+    from recollect.domain.followers import Reconciled
     from recollect.domain.forgetting import Forgotten
     from recollect.domain.graph import NameGraph
     from recollect.domain.hit import Hit, Recalled
@@ -982,6 +983,31 @@ class Memory:
 
     @Operation(
         "POST",
+        "/v1/reconcile",
+        "reconcile",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        patient=True,
+        command="reconcile",
+    )
+    async def reconcile(
+        self, *, dry_run: bool = False, rebuild: bool = False
+    ) -> tuple[Reconciled, ...]:
+        """Compare derived stores, such as a vector store, with the database, and repair them.
+
+        With `dry_run`, only compare; with `rebuild`, empty the stores and build them anew. Recall
+        goes on meanwhile; `stats` shows the progress.
+        """
+        return tuple(
+            [
+                await following.put_right(dry_run=dry_run, rebuild=rebuild)
+                for following in self._parts.every_following
+            ]
+        )
+
+    @Operation(
+        "POST",
         "/v1/jobs/run",
         "run_due_jobs",
         Role.ADMIN,
@@ -993,7 +1019,10 @@ class Memory:
     )
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        ran = sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        for following in self._parts.every_following:
+            await following.catch_up()
+        return ran
 
     @Operation(
         "POST",
@@ -1010,6 +1039,8 @@ class Memory:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
+        for following in self._parts.every_following:
+            await following.finish()
 
     async def close(self) -> Pending:
         """Finish and close everything; does nothing on a memory returned by `scope()`.

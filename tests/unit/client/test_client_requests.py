@@ -131,6 +131,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.reindex": lambda m: m.reindex(model="small"),
     "memory.reindexing": lambda m: m.reindexing(),
     "memory.stop_reindexing": lambda m: m.stop_reindexing(),
+    "memory.reconcile": lambda m: m.reconcile(dry_run=True),
     "memory.metrics": lambda m: m.metrics(),
     "memory.metrics with everything": lambda m: m.metrics(since=_AT, until=_AT, step_hours=2),
     "memory.stats": lambda m: m.stats(),
