@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.recall.profile import ProfileReader
     from recollect.records.usage import Usage
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
 
 
 def recaller_of(
@@ -51,6 +52,7 @@ def recaller_of(
     clock: Clock,
     meter: Meter,
     intents: IntentModel | None,
+    spool: Spool | None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     archives = SqlArchives(database)
@@ -67,7 +69,7 @@ def recaller_of(
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    return CachedRecaller(services, embedding, clock, intents)
+    return CachedRecaller(services, embedding, clock, intents, spool)
 
 
 def recall_paths(

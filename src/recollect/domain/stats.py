@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal
 
 from recollect.domain.meter import MetricFigures
@@ -57,6 +58,21 @@ class CacheStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpoolStats:
+    """The writes that wait on this machine while the database server is away."""
+
+    waiting: int = 0
+    """The writes that this process will replay."""
+    bytes: int = 0
+    max_bytes: int = 0
+    oldest: datetime | None = None
+    away_seconds: float = 0.0
+    """For how long the server has been away; 0 while it answers."""
+    set_aside: int = 0
+    """The writes of all processes that the database refused; they are kept in the folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """Everything that `stats` returns."""
 
@@ -76,6 +92,7 @@ class Stats:
     judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     # Figures of all processes on this database for the last 24 hours.
     last_day: MetricFigures = field(default_factory=MetricFigures)
+    spool: SpoolStats = field(default_factory=SpoolStats)
 
 
 # --- The figures of the health panel --------------------------------------------------------------

@@ -23,7 +23,14 @@ from recollect.domain.meter import (
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.domain.scope import Holding, Scope, split
-from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
+from recollect.domain.stats import (
+    CacheStats,
+    DuplicatePair,
+    Health,
+    HealthFigures,
+    SpoolStats,
+    Stats,
+)
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
 from recollect.embedding.service import EmbeddingService
@@ -35,6 +42,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.recall.cache import CachedRecaller
+from recollect.spool.service import Spool
 from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
@@ -303,8 +311,10 @@ class StatisticsCollector:
         models: Callable[[], tuple[ModelUsage, ...]],
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
+        spool: Spool | None = None,
     ) -> None:
         self._store = store
+        self._spool = spool
         self._jobs = jobs
         self._maintenance = maintenance
         self._units = units
@@ -334,4 +344,5 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            spool=SpoolStats() if self._spool is None else self._spool.stats(),
         )
