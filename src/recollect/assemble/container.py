@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
     from recollect.transfer.importer import Importer
+    from recollect.transfer.migration import Migration
     from recollect.writing.candidates import Indexes
     from recollect.writing.idempotency import IdempotentWork
     from recollect.writing.judges import JudgeChain
@@ -712,6 +713,16 @@ class Wiring:
         from recollect.transfer.chat_import import ChatImporter
 
         return ChatImporter(self.store, self.observer, self.clock)
+
+    @cached_property
+    def migration(self) -> Migration:
+        from recollect.transfer.migration import Migration
+
+        def holding(scope: Scope) -> tuple[Importer, ChatImporter]:
+            parts = self.router.holding(scope)
+            return parts.importer, parts.chat_importer
+
+        return Migration(holding, self.clock)
 
     @cached_property
     def backups(self) -> Backups:

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
     from recollect.domain.stats import SpoolStats, Stats
-    from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+    from recollect.domain.transfer import (
+        CopiedContents,
+        ExportCounts,
+        Imported,
+        ImportedChats,
+        MovedIn,
+    )
     from recollect.domain.turn import Turn
     from recollect.domain.upkeep import BulkChange
     from recollect.domain.write import Route, Trace, WritePolicy, Written
@@ -903,6 +909,35 @@ class Memory:
         """
         return await self._parts.chat_importer.import_from(
             self._caller, source, session=session, skip_bad=skip_bad, progress=progress
+        )
+
+    @Operation("PUT", "/v1/import/from", "move_in", Role.WRITER, command="import")
+    async def move_in(
+        self,
+        source: str | Path | BinaryIO,
+        origin: str,
+        *,
+        namespace: str | None = None,
+        all_scopes: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> MovedIn:
+        """Import what another memory stores or exported.
+
+        `origin` is `mem0`, `langmem`, `langgraph`, `letta`, `zep`, `chatgpt` or `claude`, and
+        `source` a file, a folder, or the address of a server. What names another user or agent than
+        this caller's is left out; `all_scopes`, for an operator, gives it to them. `namespace` says
+        where a LangMem namespace names its user, such as `app/{user}/*`. With `dry_run` it is only
+        counted. Importing again adds nothing twice and changes nothing that is stored.
+        """
+        return await self._parts.migration.move_in(
+            self._caller,
+            origin,
+            source,
+            namespace=namespace,
+            all_scopes=all_scopes,
+            dry_run=dry_run,
+            progress=progress,
         )
 
     @Operation(

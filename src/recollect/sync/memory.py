@@ -266,6 +266,7 @@ class Memory(Twin[AsyncMemory]):
     export_to = blocking(AsyncMemory.export_to)
     import_from = blocking(AsyncMemory.import_from)
     import_chat = blocking(AsyncMemory.import_chat)
+    move_in = blocking(AsyncMemory.move_in)
     reindex = blocking(AsyncMemory.reindex)
     reindexing = blocking(AsyncMemory.reindexing)
     stop_reindexing = blocking(AsyncMemory.stop_reindexing)

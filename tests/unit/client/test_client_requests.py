@@ -138,6 +138,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.export_to": lambda m: m.export_to("unused-export", all_scopes=True),
     "memory.import_from": lambda m: m.import_from(Path(__file__), skip_bad=True),
     "memory.import_chat": lambda m: m.import_chat(Path(__file__)),
+    "memory.move_in": lambda m: m.move_in(Path(__file__), "mem0", dry_run=True),
     "memory.work": lambda m: m.work(),
     "memory.drain": lambda m: m.drain(),
     "shared.propose": lambda m: m.shared.propose("tea"),

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 
 from recollect.backends.audit_anchor import AnchorNotes
@@ -40,6 +40,7 @@ from recollect.ports.store import Snapshot, current_snapshot
 T = TypeVar("T")
 
 _CONNECT_SECONDS: Final = 10
+_ERA: Final = "recollect.era"
 # libpq waits for no less.
 _PROBE_SECONDS: Final = 2
 # After so long it is asked whether the server answers at all: a machine that was paused or cut off
@@ -132,9 +133,12 @@ class ServerDatabase:
         event.listen(self._reading, "connect", _knowing({}))
         # Every connection that a thread may be waiting on.
         self._live: set[Any] = set()
+        # Raised by every outage: a connection of before is not used again.
+        self._era = 0
         for engine in (self._reading, self._writing):
             event.listen(engine, "connect", self._note_live)
             event.listen(engine, "close", self._note_gone)
+            event.listen(engine, "checkout", self._require_new)
         self._probing = _engine(url, "READ COMMITTED", self.ledger, connections, is_probe=True)
         self.outage = Outage(self.name, self._probe)
         self._readers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-read")
@@ -200,8 +204,14 @@ class ServerDatabase:
                 self.outage.watch()
             raise
 
-    def _note_live(self, driver: Any, _: object) -> None:
+    def _note_live(self, driver: Any, record: ConnectionPoolEntry) -> None:
+        record.info[_ERA] = self._era
         self._live.add(driver)
+
+    def _require_new(self, _: Any, record: ConnectionPoolEntry, __: object) -> None:
+        if record.info.get(_ERA) != self._era:
+            # The pool opens another one in its place.
+            raise DisconnectionError("It was open before the server was away")
 
     def _note_gone(self, driver: Any, _: object) -> None:
         self._live.discard(driver)
@@ -211,8 +221,7 @@ class ServerDatabase:
         for driver in [*self._live]:
             with contextlib.suppress(OSError, ValueError):
                 _cut(driver)
-        self._reading.dispose()
-        self._writing.dispose()
+        self._era += 1
 
     def _probe(self) -> None:
         """Connect and ask something; raise what goes wrong."""
@@ -222,9 +231,7 @@ class ServerDatabase:
         except SERVER_ERRORS as error:
             raise server_error(error, self.name) from error
         if self.outage.is_away:
-            # The connections of before are gone, though the pools do not know it.
-            self._reading.dispose()
-            self._writing.dispose()
+            self._era += 1
         if self._prepare is not None:
             self._prepare(self)
             self._prepare = None
