@@ -16,6 +16,7 @@ from recollect.agents.copying import agents_in, count_of
 from recollect.agents.overlays import overlays_in, read_agents
 from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
+from recollect.assemble.spool import place_of
 from recollect.assemble.stores import contents_of, database_at, has_memory, journal_at, server_at
 from recollect.audit.rows import SqlAudit
 from recollect.audit.service import Verifier
@@ -61,6 +62,7 @@ from recollect.health.doctor import (
     look_around,
     move_finding,
     nothing_stored,
+    spool_finding,
     stranded_finding,
     unreadable,
     unusable_settings,
@@ -73,6 +75,7 @@ from recollect.settings import Settings, settings_file
 from recollect.settings.agents import told_place, with_agents
 from recollect.settings.effects import without_effect
 from recollect.settings.sections import AgentSettings
+from recollect.spool.files import count_in
 
 T = TypeVar("T")
 
@@ -206,6 +209,20 @@ async def _examine_server(
     settings: Settings, tried: EmbedderCheck, depth: _Depth | None
 ) -> list[Finding]:
     """Return the findings of a database server; nothing is created on it."""
+    waiting = await _waiting(settings)
+    return [*waiting, *await _examine_reachable(settings, tried, depth)]
+
+
+async def _waiting(settings: Settings) -> list[Finding]:
+    """Return what is to be said of writes that wait on this machine."""
+    place = place_of(settings)
+    finding = spool_finding(place, *await asyncio.to_thread(count_in, place))
+    return [] if finding is None else [finding]
+
+
+async def _examine_reachable(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     try:
         database = server_at(settings)
     except StorageError as problem:

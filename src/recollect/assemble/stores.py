@@ -32,11 +32,16 @@ if TYPE_CHECKING:
 # --- Settings → the database ----------------------------------------------------------------------
 
 
-def open_database(settings: Settings) -> Database:
-    """Open the database that the settings name, and bring it up to date."""
+def open_database(settings: Settings, *, may_be_away: bool = False) -> Database:
+    """Open the database that the settings name, and bring it up to date.
+
+    A server that `may_be_away` is brought up to date when it returns.
+    """
     if settings.is_journal:
         return _open_journal(settings)
-    return _open_server(settings) if settings.server_url else _open_file(settings)
+    if settings.server_url:
+        return _open_server(settings, may_be_away=may_be_away)
+    return _open_file(settings)
 
 
 def server_at(settings: Settings) -> ServerDatabase:
@@ -52,14 +57,21 @@ def server_at(settings: Settings) -> ServerDatabase:
     )
 
 
-def _open_server(settings: Settings) -> Database:
+def _open_server(settings: Settings, *, may_be_away: bool) -> Database:
+    from recollect.backends.sql.outage import UNREACHABLE
     from recollect.backends.sql.server_schema import bring_server_up_to_date
+
+    def prepare(server: ServerDatabase) -> None:
+        bring_server_up_to_date(server)
+        _carry_over(settings.database, server)
 
     database = server_at(settings)
     try:
-        bring_server_up_to_date(database)
-        _carry_over(settings.database, database)
-    except RecollectError:
+        prepare(database)
+    except StorageError as problem:
+        if may_be_away and problem.code == UNREACHABLE:
+            database.begin_away(problem, prepare)
+            return database
         database.close_here()
         raise
     return database

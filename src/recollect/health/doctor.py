@@ -484,6 +484,31 @@ def move_finding(agent: str, state: str, source: str, target: str) -> Finding:
     )
 
 
+def spool_finding(place: Path, waiting: int, size: int, set_aside: int) -> Finding | None:
+    """Return the finding about writes that wait for a database server, if there are any."""
+    figures: dict[str, object] = {"waiting": waiting, "bytes": size, "set_aside": set_aside}
+    if set_aside:
+        return Finding(
+            part="spool",
+            verdict="problem",
+            message=f"{set_aside:,} writes that were kept while the database was away could not be "
+            f"stored; they are in {place}",
+            hint="The log says why each was refused. Save again what is needed, then remove the "
+            "set-aside files.",
+            figures=figures,
+        )
+    if waiting:
+        return Finding(
+            part="spool",
+            verdict="warning",
+            message=f"{waiting:,} writes ({size:,} bytes) wait in {place} for the database",
+            hint="They are stored by whichever process has the memory open when the server is "
+            "back.",
+            figures=figures,
+        )
+    return None
+
+
 def redis_finding(
     condition: RedisCondition, mirrored: FollowedScopes | None = None, *, is_others: bool = False
 ) -> Finding:

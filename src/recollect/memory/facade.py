@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from recollect.domain.preview import ContextPreview, TriedChange
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
-    from recollect.domain.stats import Stats
+    from recollect.domain.stats import SpoolStats, Stats
     from recollect.domain.transfer import (
         CopiedContents,
         ExportCounts,
@@ -124,6 +124,14 @@ class Memory:
     def meter(self) -> Meter:
         """Return the counters of this process; for building a face."""
         return self._parts.meter
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        """Return what waits on this machine for a database server that is away.
+
+        It is None where nothing can wait: for a file, or if `storage.spool` is off.
+        """
+        return None if self._parts.spool is None else self._parts.spool.stats()
 
     @property
     def settings(self) -> Settings:
