@@ -148,6 +148,8 @@ class Lifetime:
         self._parts.metrics.start()
         if self._parts.vector_store is not None:
             self._parts.vector_store.following.start()
+        if self._parts.here.outbox is not None:
+            self._parts.here.outbox.start()
         if self._parts.redis is not None:
             await self._start_mirroring(self._parts.redis)
 
@@ -312,6 +314,8 @@ class Lifetime:
         shared = (
             {"keys", "knowledge"} if self._parts.router.common is not self._parts else set[str]()
         )
+        if "outbox" in vars(self._parts.here) and self._parts.here.outbox is not None:
+            await self._parts.here.outbox.close()
         for name, end in endings.items():
             if name in vars(self._parts) and name not in shared:
                 await end()

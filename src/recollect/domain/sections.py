@@ -99,6 +99,23 @@ class ArchiveSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class S3Settings:
+    """How to reach an s3:// place; what is empty comes from the usual variables AWS_…"""
+
+    endpoint: str = setting(
+        "", "address of a server of your own, such as https://minio.example:9000; empty = AWS"
+    )
+    region: str = setting("", "region of the bucket")
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+    session_token: str = field(default="", repr=False)
+    virtual_host: bool = setting(
+        False, "whether the endpoint begins with the name of the bucket, instead of the path"
+    )
+    ca_file: str = setting("", "certificate of an authority of your own, in PEM")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotesRuleSettings:
     """Which notes a tool's results go to, and the paths of their parts."""
 

@@ -509,6 +509,35 @@ def spool_finding(place: Path, waiting: int, size: int, set_aside: int) -> Findi
     return None
 
 
+def bucket_finding(
+    name: str,
+    waiting: int,
+    *,
+    milliseconds: float = 0.0,
+    is_same: bool = True,
+    problem: StorageError | None = None,
+) -> Finding:
+    """Return the finding about a bucket for contents, and what waits on this machine for it."""
+    queue = f"{waiting:,} contents wait on this machine" if waiting else "nothing waits for it"
+    figures: dict[str, object] = {"waiting": waiting, "milliseconds": round(milliseconds, 2)}
+    if problem is not None:
+        return Finding(
+            part="bucket",
+            verdict="problem",
+            message=f"{problem.message}; {queue}",
+            hint=problem.hint,
+            figures=figures | {"code": problem.code},
+        )
+    return Finding(
+        part="bucket",
+        verdict="ok" if is_same else "problem",
+        message=f"{name}: written, read and deleted in {milliseconds:.0f} ms; {queue}"
+        if is_same
+        else f"{name} does not return what was written to it",
+        figures=figures,
+    )
+
+
 def redis_finding(
     condition: RedisCondition, mirrored: FollowedScopes | None = None, *, is_others: bool = False
 ) -> Finding:
