@@ -86,6 +86,7 @@ def working_memory(
             clock=clock,
             redactor=redactor,
             meter=meter,
+            embedding=embedding,
         ),
         observer=observer,
         prefetch=prefetch,

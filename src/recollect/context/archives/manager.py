@@ -56,6 +56,7 @@ from recollect.domain.meter import Meter
 from recollect.domain.operation import Operation
 from recollect.domain.scope import Caller, Role
 from recollect.domain.sections import ArchiveSettings
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
 from recollect.language.digest import Digest
@@ -98,6 +99,7 @@ class ArchiveParts:
     clock: Clock
     redactor: Redactor = field(default_factory=Redactor)
     meter: Meter = field(default_factory=Meter)
+    embedding: EmbeddingService | None = None
 
 
 class ToolResultManager:
