@@ -181,12 +181,13 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         {"list": "list_tools", "call": "call", "guide": "guide"},
     ),
     "archives": _Group(
-        "List, read and clean up archived tool results.",
+        "List, read, search and clean up archived tool results.",
         "Archived tool results.",
         "archives",
         {
             "list": "list_archives",
             "show": "show_archive",
+            "search": "search_archives",
             "delete": "delete_archive",
             "sweep": "sweep",
         },

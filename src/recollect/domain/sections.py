@@ -92,7 +92,10 @@ class ArchiveSettings:
     policy: Literal["model", "keyword", "similarity", "mixed"] = setting(
         "model", "who decides to load an archived result"
     )
-    similarity: Share = setting(0.5, "share of words in common with a result")
+    similarity: Share = setting(
+        0.55,
+        "how near a question is to a line of a result's digest; 0 = unrelated, 1 = answered there",
+    )
     keep_days: Days | None = 30
     max_count: Count | None = setting(10_000, "of one scope")
     max_bytes: Count | None = setting(5_000_000_000, "of one scope")
