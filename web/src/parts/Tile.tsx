@@ -24,7 +24,7 @@ export function Tile({
       <span className="eyebrow min-w-0 flex-1 truncate">{label}</span>
       {note !== undefined && (
         <span
-          className={`hidden truncate text-xs sm:inline ${isUrgent ? "text-warning-soft-foreground font-medium" : "text-muted"}`}
+          className={`hidden truncate text-xs @[14rem]:inline ${isUrgent ? "text-warning-soft-foreground font-medium" : "text-muted"}`}
         >
           {note}
         </span>
@@ -40,7 +40,7 @@ export function Tile({
       )}
     </>
   );
-  const look = "panel flex h-11 items-center gap-2 px-3 text-start";
+  const look = "panel @container flex h-11 items-center gap-2 px-3 text-start";
   if (onOpen === undefined) return <div className={look}>{content}</div>;
   return (
     <button

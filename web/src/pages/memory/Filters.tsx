@@ -153,7 +153,7 @@ function Filter(props: {
     <Choice
       {...props}
       isLabelHidden
-      className="w-auto min-w-28 shrink-0 [&_.select__trigger]:h-8"
+      className="w-auto min-w-28 shrink-0 [&_.select__trigger]:h-9"
     />
   );
 }
