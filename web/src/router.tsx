@@ -69,6 +69,15 @@ const knowledge = createRoute({
   component: lazyRouteComponent(() => import("./pages/knowledge/KnowledgePage"), "KnowledgePage"),
 });
 
+const knowledgeAddress = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/knowledge",
+  validateSearch: knowledgeSearch,
+  beforeLoad: ({ params, search }) => {
+    redirect({ to: "/org/$org/ws/$workspace/memory/knowledge", params, search, throw: true });
+  },
+});
+
 const sessions = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/sessions",
@@ -154,6 +163,7 @@ const routes = root.addChildren([
     memory,
     memoryTab,
     knowledge,
+    knowledgeAddress,
     sessions,
     session,
     agents,

@@ -1,4 +1,4 @@
-import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
+import { CalendarClock, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
 import { memo, useState } from "react";
 import { useHealth } from "../../api/queries";
 import { useTranslation } from "../../i18n";
@@ -28,18 +28,15 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const figures = health.data;
   return (
     <>
-      <section aria-label={t("health.label")} className="tiles md:grid-cols-3 xl:grid-cols-5">
+      <section aria-label={t("health.label")} className="tiles">
         <Tile
           icon={Layers}
           label={t("health.total")}
           value={figures && format.number(figures.total)}
-        />
-        <Tile
-          icon={Gauge}
-          label={t("health.confidence")}
-          value={
-            figures &&
-            (figures.mean_confidence === null ? "–" : format.percent(figures.mean_confidence))
+          note={
+            figures?.mean_confidence == null
+              ? undefined
+              : t("health.confidence", { share: format.percent(figures.mean_confidence) })
           }
         />
         <Tile
@@ -47,6 +44,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.expired")}
           value={figures && format.number(figures.expired)}
           note={figures && figures.expired > 0 ? t("health.toCleanUp") : undefined}
+          isUrgent={figures !== undefined && figures.expired > 0}
           onOpen={() => setOpened("expired")}
         />
         <Tile
@@ -54,6 +52,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.conflicts")}
           value={figures && format.number(figures.conflicts)}
           note={figures && figures.conflicts > 0 ? t("health.toResolve") : undefined}
+          isUrgent={figures !== undefined && figures.conflicts > 0}
           onOpen={() => setOpened("conflicts")}
         />
         <Tile
@@ -61,6 +60,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.quarantined")}
           value={figures && format.number(figures.quarantined)}
           note={figures && figures.quarantined > 0 ? t("health.toReview") : undefined}
+          isUrgent={figures !== undefined && figures.quarantined > 0}
           onOpen={() => setOpened("quarantined")}
         />
       </section>
