@@ -1,8 +1,10 @@
 import { Button } from "@heroui/react";
+import { Link } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import type { Schemas } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
+import { usePlace } from "../../lib/place";
 
 export type Entry = Schemas["AuditEntry"];
 
@@ -20,6 +22,7 @@ export function AuditEntry({
 }) {
   const { t, named } = useTranslation();
   const format = useFormat();
+  const place = usePlace();
   const isPrompt = entry.action === "inject";
   const why =
     [entry.payload["reason"], entry.payload["question"]].find(
@@ -57,6 +60,16 @@ export function AuditEntry({
           <span className="said text-muted line-clamp-2 block text-[13px]">{why}</span>
         )}
       </span>
+      {entry.action === "write" && !entry.is_erased && (
+        <Link
+          to="/org/$org/ws/$workspace/writes/$write"
+          params={{ ...place, write: entry.target }}
+          search={{ user: entry.scope.user ?? undefined, agent: entry.scope.agent ?? undefined }}
+          className="ink-link text-[13px]"
+        >
+          {t("audit.trace")}
+        </Link>
+      )}
       {isPrompt && (
         <Button size="sm" variant="ghost" onPress={onReplay}>
           <History aria-hidden />

@@ -8,6 +8,7 @@ import { useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
+import { useCommand } from "../../lib/commands";
 import { usePlace, useSetSearch } from "../../lib/place";
 import { useReady } from "../../lib/ready";
 import { DEMO, DemoNotice } from "../../parts/demo";
@@ -18,6 +19,7 @@ import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
 import { useRecordActions } from "./actions";
 import { BulkBar } from "./BulkBar";
+import { FirstMemory } from "./FirstMemory";
 import { HealthPanel } from "./HealthPanel";
 import { ListHeader, ViewSwitch } from "./ListHeader";
 import { MoreMenu } from "./MoreMenu";
@@ -94,6 +96,8 @@ export function MemoryPage() {
   );
   const selectedIds = useMemo(() => new Set(selected.keys()), [selected]);
 
+  useCommand("add", () => setAdding(true));
+  const isEmpty = tab === "all" && !isSearching && listed.isSuccess && records.length === 0;
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -149,6 +153,7 @@ export function MemoryPage() {
       {tab === "all" && !isSearching && (
         <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}
+      <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
       <SearchBar tab={tab} search={search} />
       <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>
