@@ -148,6 +148,13 @@ const write = createRoute({
   component: lazyRouteComponent(() => import("./pages/writes/WritePage"), "WritePage"),
 });
 
+const welcome = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/welcome",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/settings",
@@ -174,6 +181,7 @@ const routes = root.addChildren([
     people,
     person,
     write,
+    welcome,
     settings,
   ]),
 ]);
