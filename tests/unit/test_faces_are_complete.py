@@ -53,6 +53,7 @@ _FACE = "it serves whoever builds a face; every write has a key over HTTP"
 _WITHOUT_OPERATION = {
     "memory.open": _OWN,
     "memory.close": _OWN,
+    "memory.as_opened": _FACE,
     "memory.once": _FACE,
     "session.discard": _OWN,
     "session.archive.placeholder": "it only words what a listing tells",
