@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dist setup serve test test-files test-servers coverage test-databases adapters adapter-environments lint lint-style lint-types format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help dist setup serve test test-files test-servers coverage test-databases docs adapters adapter-environments lint lint-style lint-types format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
@@ -30,6 +30,7 @@ test-servers: lint-types
 	@mkdir -p reports
 	@{ $(BIN)/python tools/console.py check && \
 	   $(BIN)/python tools/console.py test && \
+	   $(MAKE) --no-print-directory docs && \
 	   sh tools/run_tests.sh 1 tests/console && \
 	   sh tools/run_tests.sh 1 --database postgresql $(ON_SERVERS) && \
 	   sh tools/run_tests.sh 1 --database mysql $(ON_SERVERS); } >reports/test-servers.log 2>&1; \
@@ -99,6 +100,12 @@ attack: setup ## attack a server of one's own on the loopback address, and tell 
 bench: setup ## recall quality on every set in BENCH_DATA
 	$(BIN)/recollect bench recall --suite "$(BENCH_DATA)"
 
+docs: setup ## build the documentation site into site/, with every link checked
+	@sh tools/setup.sh docs
+	@PYTHONPATH=. $(BIN)/python tools/write_reference.py
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+	@echo "built site/index.html"
+
 training-smoke: ## ten steps of the models' recipe on the processor, in training/.venv (needs torch)
 	@sh tools/setup.sh training
 	@PYTHONPATH=src:. training/.venv/bin/python -m training.smoke
@@ -110,4 +117,4 @@ upgrade: ## the same with the newest versions
 	@sh tools/setup.sh lock --upgrade
 
 clean: ## remove everything that make made
-	rm -rf .venv .tools tests/adapters/.venv-* tests/adapters/.sources-* tests/databases/.venv-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules screenshots
+	rm -rf .venv .venv-docs .tools site docs/reference/[!i]*.md docs/project tests/adapters/.venv-* tests/adapters/.sources-* tests/databases/.venv-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules screenshots

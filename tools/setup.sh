@@ -21,6 +21,11 @@
 #
 #   tools/setup.sh server NAME        makes tests/databases/.venv-NAME match NAME.lock
 #   tools/setup.sh server-lock NAME   writes tests/databases/NAME.lock anew
+#
+# And so has the documentation site:
+#
+#   tools/setup.sh docs        makes .venv-docs match tools/docs.lock
+#   tools/setup.sh docs-lock   writes tools/docs.lock anew
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -245,6 +250,21 @@ make_server_environment() {
     printf '%s\n' "$made_from" >"$its/.made-from"
 }
 
+make_docs_lock() {
+    "$uv" pip compile tools/docs.in --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command "tools/setup.sh docs-lock" --quiet "$@" \
+        --output-file tools/docs.lock
+}
+
+make_docs_environment() {
+    made_from=$(cat tools/docs.lock tools/setup.sh | cksum)
+    [ "$(cat .venv-docs/.made-from 2>/dev/null)" = "$made_from" ] && return
+    say "setting up .venv-docs"
+    "$uv" venv --quiet --clear --python "$python" .venv-docs
+    "$uv" pip sync --quiet --python .venv-docs/bin/python --require-hashes tools/docs.lock
+    printf '%s\n' "$made_from" >.venv-docs/.made-from
+}
+
 fetch_sources() {
     rm -rf "$2"
     mkdir -p "$2"
@@ -285,10 +305,10 @@ make_environment() {
 case $mode in
 dev) up_to_date dev && exit 0 ;;
 serve) up_to_date serve dev && exit 0 ;;
-lock | training | training-lock | adapter | adapter-lock | server | server-lock) ;;
+lock | training | training-lock | adapter | adapter-lock | server | server-lock | docs | docs-lock) ;;
 *)
     fail "usage: tools/setup.sh dev|serve|lock|training|training-lock|adapter|adapter-lock" \
-        "       |server|server-lock"
+        "       |server|server-lock|docs|docs-lock"
     ;;
 esac
 
@@ -317,6 +337,11 @@ server-lock)
     make_server_lock "$@"
     ;;
 server) make_server_environment "${2:?name a database server, such as seekdb}" ;;
+docs-lock)
+    shift
+    make_docs_lock "$@"
+    ;;
+docs) make_docs_environment ;;
 *)
     say "2 of 3: installing Python packages into $venv ($mode)"
     make_environment

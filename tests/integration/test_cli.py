@@ -431,6 +431,7 @@ def test_undoing_twice_reaches_the_first_version(cli: Cli):
     record = saved(cli, "first")
     cli("edit", record, "second")
     cli("edit", record, "third")
+    assert cli("undo", record, "--expected-version", "1", "--json").error["code"] == "stale_version"
     assert cli("undo", record, "--json").json["content"] == "second"
     assert cli("undo", record, "--json").json["content"] == "first"
     assert cli("undo", record, "--json").error["code"] == "nothing_to_undo"

@@ -362,8 +362,8 @@ async def _forget_again(settings: Settings, database: Database) -> None:
 
     erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
     for forget_id in await erasure.reapply():
-        await erase(erasure, contents_of(settings, database), forget_id)
-        await clean_up(erasure, forget_id, even_large=True)
+        away = await erase(erasure, contents_of(settings, database), forget_id)
+        await clean_up(erasure, forget_id, even_large=True, away=away)
 
 
 async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:

@@ -31,8 +31,17 @@ def anonymous_id(conversation: str) -> str:
 
     It is the same whenever the conversation goes on, and safe in any place that takes an id.
     """
-    digest = hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).digest()
-    return f"anon_{_base32(int.from_bytes(digest[:16]), _TEXT_LENGTH)}"
+    return _derived("anon", conversation)
+
+
+def derived_id(prefix: Stored, *parts: str) -> str:
+    """Return the id of something that another system named: the same whenever it is met again."""
+    return _derived(prefix, "\x1f".join(parts))
+
+
+def _derived(prefix: Prefix, text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return f"{prefix}_{_base32(int.from_bytes(digest[:16]), _TEXT_LENGTH)}"
 
 
 def unit_name(unit: int) -> str:

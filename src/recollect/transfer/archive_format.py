@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Final, cast, get_args
 
-from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form
+from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form, Summariser
 from recollect.domain.document import (
     DOCUMENT_TYPES,
     MAX_SOURCE,
@@ -49,6 +49,7 @@ _DOCUMENT: Final = (
     *("created_at", "updated_at"),
 )
 _FORMS: Final[tuple[str, ...]] = get_args(Form)
+_SUMMARISERS: Final[tuple[str, ...]] = get_args(Summariser)
 
 # The organisation and workspace that hold a content, and its hash.
 ContentKey = tuple[str, str, str]
@@ -183,7 +184,8 @@ class ContentReader:
 
 
 def read_archive(given: Json) -> Archive:
-    form = with_fields(given, "archive", _ARCHIVE)
+    # Exports made before there were digests do not say who wrote a summary.
+    form = with_fields({"summarised_by": "", **given}, "archive", _ARCHIVE)
     chars = count_in(form, "chars", 0)
     asked = _free_text(form["input"], "input")
     if form["input_hash"] != _hash_of(asked.encode()):
@@ -209,6 +211,7 @@ def read_archive(given: Json) -> Archive:
         expires_at=optional_time_in(form, "expires_at"),
         last_loaded=optional_time_in(form, "last_loaded"),
         loads=count_in(form, "loads", 0),
+        summarised_by=cast("Summariser", word_in(form, "summarised_by", _SUMMARISERS)),
     )
 
 
