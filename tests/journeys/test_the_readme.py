@@ -48,6 +48,8 @@ _OTHER_PAGES = (
     "docs/backends.zh-CN.md",
     "docs/databases.md",
     "docs/databases.zh-CN.md",
+    "docs/models.md",
+    "docs/models.zh-CN.md",
     "docs/people.md",
     "docs/people.zh-CN.md",
     "docs/supervisor.md",

@@ -1066,5 +1066,16 @@ class Memory:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def as_opened(self, settings: Settings) -> Memory:
+        """Return this memory as opening these settings for the same store returns it.
+
+        For building a face that answers for programs which would open the store themselves.
+        """
+        from recollect.assemble.memory import first_caller
+
+        scope = {"scope": settings.scope}
+        caller = first_caller(self._opened.settings.model_copy(update=scope))
+        return Memory(self._opened.router.of_agent(caller.scope.agent), caller)
+
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)
