@@ -19,12 +19,13 @@ from recollect.cli.app import run
 from recollect.server.app import create_app
 from recollect.settings import Settings
 from recollect.settings.sections import fields_of, is_section
+from tests.other_memories import write_samples
 
 _ROOT = Path(__file__).parent.parent.parent
 _READMES = ("README.md", "README.zh-CN.md")
 _GUIDES = tuple(
     f"docs/{name}{language}.md"
-    for name in ("quickstart", "concepts", "http")
+    for name in ("quickstart", "concepts", "http", "migrating")
     for language in ("", ".zh-CN")
 )
 _OTHER_PAGES = (
@@ -112,6 +113,18 @@ def test_the_concepts_hold(guide: str, tmp_path: Path):
     assert _printed(code, tmp_path).splitlines() == ["2 1", "created merged 2", "True 0"]
 
 
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize(
+    ("guide", "found"),
+    [("docs/migrating.md", "basketball"), ("docs/migrating.zh-CN.md", "花生")],
+)
+def test_a_program_of_mem0_moves_over(guide: str, found: str, tmp_path: Path):
+    (code,) = _blocks(guide, "python")
+    _, recalled, changes = _printed(code, tmp_path).splitlines()
+    assert found in recalled
+    assert changes == "['ADD']"
+
+
 class _Shell:
     """Runs what a page tells somebody to type, where `mem_…` is the id that was shown last."""
 
@@ -177,6 +190,7 @@ def test_what_is_to_be_typed_works(
     (tmp_path / "docs").mkdir()
     for name in ("concepts.md", "http.md"):
         shutil.copy(_ROOT / "docs" / name, tmp_path / "docs")
+    write_samples(tmp_path / "exports")
     lines = [line for block in _blocks(page, "sh") for line in block.splitlines() if line]
     typed = [line for line in lines if line.partition("#")[0].strip() not in _SET_UP]
     with TestClient(create_app(), base_url=_SERVER) as server:
