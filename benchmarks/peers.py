@@ -62,7 +62,8 @@ KILLED_AFTER = 100
 # Ten users have a hundred texts each.
 SMALLEST = 1_000
 EVERYDAY = "everyday"
-BETTER_IS_MORE = ("bulk", "hit", "recall@", "right")
+SHARES = ("hit", "recall@", "right")
+BETTER_IS_MORE = ("bulk", *SHARES)
 
 
 def rows_of(sizes: Sequence[int]) -> dict[str, tuple[str, str]]:
@@ -338,7 +339,7 @@ def compare_quality(
 
 
 def chart(titles: Mapping[str, str], figures: Mapping[str, Mapping[str, float | None]]) -> str:
-    """Draw a group of bars for each row, on a logarithmic scale, as SVG."""
+    """Draw a group of bars for each row as SVG: shares as they are, others by their logarithm."""
     bar, gap, left, width = 16, 34, 110, 420
     parts: list[str] = []
     y = 10
@@ -349,9 +350,11 @@ def chart(titles: Mapping[str, str], figures: Mapping[str, Mapping[str, float | 
         parts.append(f'<text x="8" y="{y + 12}" font-weight="bold">{title}</text>')
         y += 20
         shown = {name: max(float(it or 0), 1e-3) for name, it in values.items()}
+        is_share = row.startswith(SHARES)
         low, high = math.log10(min(shown.values()) / 2), math.log10(max(shown.values()))
         for name, value in shown.items():
-            length = width * (math.log10(value) - low) / (high - low)
+            share = value if is_share else (math.log10(value) - low) / (high - low)
+            length = width * share
             colour = "#2563eb" if name == "recollect" else "#94a3b8"
             parts.append(
                 f'<text x="{left - 6}" y="{y + 12}" text-anchor="end">{name}</text>'

@@ -31,6 +31,8 @@ _GUIDES = tuple(
 _OTHER_PAGES = (
     "docs/architecture.md",
     "docs/architecture.zh-CN.md",
+    "docs/benchmarks.md",
+    "docs/benchmarks.zh-CN.md",
     "docs/backends.md",
     "docs/backends.zh-CN.md",
     "docs/databases.md",
