@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from recollect.agents.overlays import SqlAgentOverlays
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
+    from recollect.assemble.previews import Previews
+    from recollect.assemble.redis import Redis
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
+    from recollect.backends.redis.mirror import RedisMirror
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.directory.service import WorkspaceDirectory
@@ -36,10 +39,11 @@ if TYPE_CHECKING:
     from recollect.domain.scope import Scope
     from recollect.domain.stats import CacheStats
     from recollect.domain.unit import OwnerUnits
-    from recollect.embedding.late_vectors import LateVectors
+    from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import MetricsKeeper, StatisticsCollector
     from recollect.items.service import ItemKeeper
@@ -59,6 +63,7 @@ if TYPE_CHECKING:
     from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.records.change_feed import ChangeFeed
+    from recollect.records.graph import NamesOfRecords
     from recollect.records.profile import ProfileKeeper
     from recollect.records.usage import FeedbackCounter, Usage
     from recollect.records.versions import Bulk, Versions
@@ -91,7 +96,9 @@ class Wiring:
         understanding: Understanding,
         judge: Judge | None = None,
         router: Router[Wiring] | None = None,
+        redis: Redis | None = None,
     ) -> None:
+        self.redis = redis
         self.settings = settings
         self.declared_agents = settings.agents
         self.clock = clock
@@ -100,16 +107,33 @@ class Wiring:
         self.own_judge = judge
         self.router = router or Router(self, settings, lambda: self.moves.follow())
         # What is in this store alone; a scope may be held by another one.
-        self.here = Backend(settings, clock, database)
+        self.here = Backend(settings, clock, database, redis)
         self.store: Store = self.router.route(self, lambda parts: parts.here.store, STORE)
         self.jobs = self.here.jobs
         self.meter = Meter()
         self.listing = Listing(self.store, clock)
         self.lifetime = Lifetime(self)
+        if redis is not None:
+            redis.belong_to(self.router.common.database)
+            self.here.store.on_commit = lambda committed: redis.tell_written(committed.versions)
 
     @property
     def embedding(self) -> EmbeddingService:
         return self.understanding.embedding
+
+    @cached_property
+    def mirror(self) -> RedisMirror | None:
+        """Return the mirror of this store in Redis, if there is a server."""
+        if self.redis is None:
+            return None
+        return self.redis.mirror(self.database, lambda it: self.router.holding(it) is self)
+
+    @cached_property
+    def mirroring(self) -> Following | None:
+        """Return what keeps it equal to this store."""
+        if self.redis is None or self.mirror is None:
+            return None
+        return self.redis.following(self.mirror, self.database, self.jobs)
 
     @cached_property
     def late_vectors(self) -> LateVectors:
@@ -139,15 +163,20 @@ class Wiring:
             await self._larger_reader.close()
 
     @cached_property
-    def _answering(self) -> Answering | None:
+    def answering(self) -> Answering | None:
         from recollect.assemble.recall import answering_of
 
         return answering_of(self.settings, self._larger_reader)
 
     @cached_property
+    def vector_gaps(self) -> VectorGaps:
+        from recollect.embedding.late_vectors import VectorGaps
+
+        return VectorGaps(self.embedding, self.jobs, self.clock)
+
+    @cached_property
     def store_recaller(self) -> CachedRecaller:
         from recollect.assemble.recall import recaller_of
-        from recollect.embedding.late_vectors import VectorGaps
         from recollect.recall.intent_model import IntentModel
 
         has_model = bool(self.settings.tiers.classify)
@@ -159,16 +188,23 @@ class Wiring:
             self.here.vectors,
             self.embedding,
             self.late_vectors,
-            VectorGaps(self.embedding, self.jobs, self.clock),
+            self.vector_gaps,
             self.fresh_links,
-            self._answering,
+            self.answering,
             lambda: self.understanding.facets,
             self.clock,
             self.meter,
             IntentModel(lambda: self.working.models.of("classify"), self.redactor.note)
             if has_model
             else None,
+            None if self.redis is None else self.redis.answers(self.here.store, self._answer_mark),
         )
+
+    def _answer_mark(self) -> str:
+        """Return what the answers of this store depend on, besides what it holds."""
+        from recollect.assemble.recall import answer_mark
+
+        return answer_mark(self.settings, self.database, self.embedding.model)
 
     @cached_property
     def recaller(self) -> CachedRecaller:
@@ -176,6 +212,18 @@ class Wiring:
 
         verbs = recalling(self.settings.recall.limit, self.settings.recall.gap)
         return self.router.route(self, lambda parts: parts.store_recaller, verbs)
+
+    async def close_mirroring(self) -> None:
+        if self.mirroring is not None:
+            await self.mirroring.close()
+
+    def let_go_of_caches(self) -> None:
+        """Drop what is kept beside the database, because something of it may be forgotten."""
+        if "store_recaller" in vars(self):
+            self.store_recaller.clear()
+        if "profiles" in vars(self):
+            self.profiles.clear()
+        self.understanding.forget_texts()
 
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
@@ -243,9 +291,11 @@ class Wiring:
 
     @cached_property
     def versions(self) -> Versions:
+        from recollect.assemble.sharing import parties_of
         from recollect.records.versions import Versions
 
-        return Versions(self.store, self.listing, self.saver, self.clock)
+        parties = parties_of(self.settings)
+        return Versions(self.store, self.listing, self.saver, parties, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackCounter:
@@ -350,8 +400,22 @@ class Wiring:
         )
 
     @cached_property
+    def names(self) -> NamesOfRecords:
+        from recollect.records.graph import NamesOfRecords
+
+        return NamesOfRecords(self.store, self.clock)
+
+    @cached_property
+    def previews(self) -> Previews:
+        from recollect.assemble.previews import Previews
+
+        return Previews(self)
+
+    @cached_property
     def audit(self) -> AuditService:
         from recollect.assemble.sharing import trail_of
+        from recollect.audit.contents import Contents
+        from recollect.sharing.rows import SqlProposals
 
         return trail_of(
             self.settings,
@@ -359,8 +423,13 @@ class Wiring:
             lambda scope: self.router.holding(scope).here.audit,
             self.sealer,
             self.database.anchor,
-            self.clock,
-            self.store,
+            Contents(
+                self.store,
+                self.archives,
+                lambda: self.knowledge.documents,
+                lambda: SqlProposals(self.router.common.database),
+                self.clock,
+            ),
             self.recaller,
             self.profiles,
             self.usage,
@@ -391,6 +460,7 @@ class Wiring:
             self.prefetch,
             self.meter,
             lambda caller: self.lifetime.expect_prompt(caller),
+            lambda: self.lifetime.ready(),
         )
 
     @cached_property
@@ -454,7 +524,7 @@ class Wiring:
             self.fresh_links,
             self.understanding.facets,
             self.meter,
-            ForgetWishes(lambda: self.recaller, lambda: self._answering, self.understanding.facets),
+            ForgetWishes(lambda: self.recaller, lambda: self.answering, self.understanding.facets),
             KeepWishes(
                 self.store,
                 self.writes,
@@ -482,6 +552,8 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            self.redis,
+            [self.mirror] if self.mirror is not None else [],
         )
 
     @cached_property
@@ -574,6 +646,7 @@ class Wiring:
             self._model_usage,
             lambda: self.judge,
             self.metrics,
+            lambda: None if self.redis is None else self.redis.stats(),
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:
@@ -709,6 +782,14 @@ class Wiring:
                 meter.set_total("model_failures", usage.failures, usage.task)
                 tokens = usage.input_tokens + usage.output_tokens
                 meter.set_total("model_tokens", tokens, usage.task)
+        if self.redis is not None and is_common:
+            redis = self.redis.stats()
+            caches["shared_recall_cache"] = redis.recall_cache
+            caches["shared_embedding_cache"] = redis.embedding_cache
+            caches["mirrored_state"] = redis.state
+            meter.set_total("redis_calls", redis.calls)
+            meter.set_total("redis_failures", redis.failures)
+            meter.set_total("redis_away_seconds", redis.away_seconds)
         for name, stats in caches.items():
             meter.set_total(name, stats.hits, "hit")
             meter.set_total(name, stats.misses, "miss")
@@ -754,6 +835,7 @@ class AgentWiring(Wiring):
             common.understanding,
             common.own_judge,
             router=common.router,
+            redis=common.redis,
         )
         self.declared_agents = common.declared_agents
 

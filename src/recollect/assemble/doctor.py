@@ -165,10 +165,12 @@ async def _examine_file(
     except StorageError as problem:
         return [unreadable("database", problem)]
     if is_temporary or not settings.database.exists():
-        return [nothing_stored(settings.database, is_temporary=is_temporary)]
+        nothing = nothing_stored(settings.database, is_temporary=is_temporary)
+        return [nothing, *await _redis(settings)]
     database = database_at(settings, settings.database)
     try:
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _redis(settings, database)
         findings += await _older(database)
         return [*findings, *await _look_deep(settings, database, depth)]
     finally:
@@ -180,13 +182,15 @@ async def _examine_journal(
 ) -> list[Finding]:
     """Return the findings of a journal, which is replayed for it; nothing is written."""
     if not journal_of(settings.database).exists():
-        return [nothing_stored(journal_of(settings.database), is_temporary=False)]
+        nothing = nothing_stored(journal_of(settings.database), is_temporary=False)
+        return [nothing, *await _redis(settings)]
     try:
         database = await asyncio.to_thread(journal_at, settings)
     except StorageError as problem:
         return [unreadable("database", problem)]
     try:
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _redis(settings, database)
         findings += await _older(database)
         return [*findings, *await _look_deep(settings, database, depth)]
     finally:
@@ -205,9 +209,11 @@ async def _examine_server(
         await database.read(lambda connection: require_usable_server(connection, database.name))
         if await database.read(revision) is None:
             kept = "reached; its tables are created with the first write"
-            return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
+            reached = Finding(part="database", message=f"{settings.store_name}: {kept}")
+            return [reached, *await _redis(settings)]
         await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _redis(settings, database)
         return [*findings, *await _look_deep(settings, database, depth)]
     except StorageError as problem:
         return [unreadable("database", problem)]
@@ -225,6 +231,25 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
         IndexBudgets(keyword_mb=recall.index_memory_mb, vector_mb=recall.vector_memory_mb),
         SystemClock(),
     )
+
+
+async def _redis(settings: Settings, database: Database | None = None) -> list[Finding]:
+    """Return the finding about the Redis server, if there is one, and about its mirror."""
+    if not settings.storage.state:
+        return []
+    from recollect.assemble.redis import examine_redis
+    from recollect.followers.rows import SqlFollowers
+    from recollect.health.doctor import redis_finding
+
+    try:
+        condition = await examine_redis(settings)
+    except NotAvailable as problem:
+        return [Finding(part="redis", verdict="problem", message=str(problem), hint=problem.hint)]
+    if database is None:
+        return [redis_finding(condition)]
+    figures = await SqlFollowers(database, condition.name, 0).figures()
+    is_others = condition.owner not in ("", await asyncio.to_thread(lambda: database.identity))
+    return [redis_finding(condition, figures, is_others=is_others)]
 
 
 async def _models(settings: Settings) -> list[Finding]:

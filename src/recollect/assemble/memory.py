@@ -61,7 +61,12 @@ async def assemble(
     for idle in without_effect(settings):
         _log.warning("%s", idle)
     clock = clock or SystemClock()
-    understanding = Understanding(settings, clock, embedder)
+    redis = None
+    if settings.storage.state:
+        from recollect.assemble.redis import redis_of
+
+        redis = redis_of(settings, clock)
+    understanding = Understanding(settings, clock, embedder, redis)
     if question is not None or understanding.may_be_refused:
         await asyncio.to_thread(understanding.open, question)
     # Imported here, while the model loads in a thread of its own.
@@ -79,7 +84,7 @@ async def assemble(
         raise
     try:
         overlaid = with_agents(common, database.read_here(read_overlays))
-        parts = Wiring(overlaid, clock, database, understanding, judge)
+        parts = Wiring(overlaid, clock, database, understanding, judge, redis=redis)
     except RecollectError:
         await database.close()
         await understanding.close()

@@ -383,8 +383,8 @@ class AgentMover:
             )
             forget_id = new_id("forget")
             begun = await erasure.begin_purge(agent, forget_id)
-            await erase(erasure, self._blobs(agent, settings, database), forget_id)
-            await clean_up(erasure, forget_id, even_large=is_ours)
+            away = await erase(erasure, self._blobs(agent, settings, database), forget_id)
+            await clean_up(erasure, forget_id, even_large=is_ours, away=away)
         finally:
             if is_ours:
                 await database.close()

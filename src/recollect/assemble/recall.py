@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.archives import SqlArchives
@@ -16,6 +17,7 @@ from recollect.recall.pipeline import RecallServices
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.domain.archive import Archive
+    from recollect.domain.embedding import EmbeddingModel
     from recollect.domain.meter import Meter
     from recollect.domain.sections import RecallSettings
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch
     from recollect.recall.profile import ProfileReader
+    from recollect.recall.shared_answers import SharedAnswers
     from recollect.records.usage import Usage
     from recollect.settings import Settings
 
@@ -51,6 +54,7 @@ def recaller_of(
     clock: Clock,
     meter: Meter,
     intents: IntentModel | None,
+    shared: SharedAnswers | None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     archives = SqlArchives(database)
@@ -67,7 +71,20 @@ def recaller_of(
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    return CachedRecaller(services, embedding, clock, intents)
+    return CachedRecaller(services, embedding, clock, intents, shared)
+
+
+def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | None) -> str:
+    """Return a text that differs when the same question may be answered differently."""
+    deciding = (
+        version("recollect"),
+        database.identity,
+        model,
+        settings.effective_recall,
+        settings.reranker.model,
+        settings.tiers.classify,
+    )
+    return repr(deciding)
 
 
 def recall_paths(

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.chain_head import require_newest
-from recollect.backends.sql.companions import Reserve
+from recollect.backends.sql.companions import Reserve, require_nothing_lost
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
@@ -249,7 +249,7 @@ def _require_memory(settings: Settings) -> None:
         raise NotFound(
             f"There is no memory in {settings.store_name}; nothing was copied",
             code="no_such_memory",
-            hint="Check what is given with --from; `recollect where` shows the usual place.",
+            hint="Check what is given with --from; `recollect where` shows the default place.",
         )
 
 
@@ -266,6 +266,18 @@ def has_memory(settings: Settings) -> bool:
 
         return journal_of(settings.database).exists()
     return settings.database.exists()
+
+
+def finds_memory(settings: Settings) -> bool:
+    """Return whether a caller finds a memory, the agent's own or the common one.
+
+    Where one is missing that was there, the error says how to get it back.
+    """
+    places = (settings, settings.of_agent(None))
+    if any(it.is_temporary or has_memory(it) for it in places):
+        return True
+    require_nothing_lost(settings.database)
+    return False
 
 
 def _new_database(settings: Settings) -> Database:
@@ -350,8 +362,8 @@ async def _forget_again(settings: Settings, database: Database) -> None:
 
     erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
     for forget_id in await erasure.reapply():
-        await erase(erasure, contents_of(settings, database), forget_id)
-        await clean_up(erasure, forget_id, even_large=True)
+        away = await erase(erasure, contents_of(settings, database), forget_id)
+        await clean_up(erasure, forget_id, even_large=True, away=away)
 
 
 async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:

@@ -12,6 +12,7 @@ from recollect.assemble.sharing import parties_of
 from recollect.assemble.stores import contents_of
 
 if TYPE_CHECKING:
+    from recollect.assemble.redis import Redis
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.backends.sql.database import Database
     from recollect.context.sessions import Sessions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
+    from recollect.ports.copies import Copies
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
@@ -143,6 +145,8 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
     copied: Callable[[], Awaitable[Collection[str]]],
+    redis: Redis | None,
+    copies: Sequence[Copies],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.erasure.forgetting import Forgetting
@@ -153,13 +157,15 @@ def forgetting_of(
         recaller.clear()
         profiles.clear()
         forget_texts()
+        if redis is not None:
+            await redis.tell_forgotten()
         await sessions.discard(target)
 
     blobs = contents_of(settings, database)
     erasure = SqlErasure(database, clock, in_place=settings.storage.erase_in_place)
     return Forgetting(
         erasure,
-        SqlProof(database, blobs, partial(_other_files, settings)),
+        SqlProof(database, blobs, partial(_other_files, settings), copies),
         store,
         listing,
         blobs,
@@ -168,6 +174,7 @@ def forgetting_of(
         let_go=let_go,
         own_document=own_document,
         copied=copied,
+        copies=copies,
     )
 
 

@@ -46,6 +46,10 @@ class ObjectBlobs:
         """Open the store on first use: a memory that archives nothing needs no folder."""
         return self._opened()
 
+    @property
+    def name(self) -> str:
+        return self._name
+
     async def new_key(self, name: str) -> str:
         return await asyncio.to_thread(self.new_key_here, name)
 

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from recollect.cli.answer import say
-from recollect.cli.command import as_command, over, with_options
+from recollect.cli.command import Missing, as_command, over, with_options
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import Shared, require_utf8
 from recollect.domain.views import as_json
@@ -103,12 +103,14 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "extract": "write.extract",
         "route": "write.route",
         "names": "write.names",
+        "chat": "chat.chat",
     },
     "Look and correct": {
         "list": "lookups.list_records",
         "turns": "lookups.list_turns",
         "sessions": "directory.sessions",
         "tags": "directory.tags",
+        "graph": "directory.graph",
         "categories": "directory.categories",
         "show": "lookups.show_record",
         "profile": "prompt.profile",
@@ -133,6 +135,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "sweep": "upkeep.sweep",
     },
     "Run and keep": {
+        "init": "model_setup.init",
         "serve": "processes.serve",
         "mcp": "processes.mcp",
         "demo": "data.demo",
@@ -195,6 +198,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         {
             "add": "add",
             "sync": "sync",
+            "list": "list_documents",
             "ls": "list_documents",
             "show": "show_document",
             "search": "search",
@@ -231,11 +235,13 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         "All scopes of a workspace; reading them is audited.",
         "directory",
         {
+            "list": "workspace_list",
             "scopes": "workspace_scopes",
             "users": "workspace_users",
             "agents": "workspace_agents",
             "sessions": "workspace_sessions",
             "tags": "workspace_tags",
+            "graph": "workspace_graph",
             "categories": "workspace_categories",
             "records": "workspace_records",
             "recall": "workspace_recall",
@@ -258,6 +264,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
             "show": "show_shared",
             "edit": "edit",
             "delete": "delete",
+            "undo": "undo",
         },
     ),
     "audit": _Group(
@@ -282,6 +289,28 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         },
         has_shared_options=False,
     ),
+}
+# What commands do where there is no memory; all others refuse.
+_MISSING: Final[Mapping[str, Missing]] = {
+    **dict.fromkeys(
+        (
+            *(
+                "remember",
+                "write",
+                "observe",
+                "names",
+                "chat",
+                "import",
+                "demo",
+                "work",
+                "tools call",
+            ),
+            *("kb add", "kb sync", "keys create", "agents set", "share propose"),
+        ),
+        "create",
+    ),
+    # What is stored matters little to these.
+    **dict.fromkeys(("route", "tools list", "tools guide"), "pretend"),
 }
 _PANEL_OF_GROUPS: Final = "Run and keep"
 
@@ -319,7 +348,8 @@ def _command() -> TyperGroup:
         if name in _GROUPS:
             return _made_group(name, _GROUPS[name])
         panel = panels[name]
-        return _made(name, as_command(_found(_COMMANDS[panel][name])), panel)
+        body = _found(_COMMANDS[panel][name])
+        return _made(name, as_command(body, missing=_MISSING.get(name, "refuse")), panel)
 
     return _lazy_group(app, (*panels, *_GROUPS), make)
 
@@ -338,7 +368,10 @@ def _made_group(name: str, group: _Group) -> TyperGroup:
 
     def make(command: str) -> Any:
         body = _found(f"{group.module}.{group.commands[command]}")
-        return _made(f"{name} {command}", as_command(body) if group.has_shared_options else body)
+        full = f"{name} {command}"
+        if group.has_shared_options:
+            body = as_command(body, missing=_MISSING.get(full, "refuse"))
+        return _made(full, body)
 
     made = _lazy_group(app, group.commands, make)
     made.rich_help_panel = _PANEL_OF_GROUPS

@@ -40,12 +40,14 @@ from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import CommonFilters
 from recollect.domain.forgetting import Forgotten
+from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.job import Progress
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.meter import Meter, Metrics
 from recollect.domain.operation import Operation
+from recollect.domain.preview import ContextPreview
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
@@ -106,9 +108,11 @@ class RemoteMemory(ScopedRemote, Memory):
         for kind in (
             BulkChange,
             Changes,
+            ContextPreview,
             LabelEntry,
             MemoryContext,
             Metrics,
+            NameGraph,
             Profile,
             Recalled,
             Record,
@@ -431,7 +435,7 @@ class RemoteMemory(ScopedRemote, Memory):
                 several: list[Any] = [said] if isinstance(said, Mapping) else said
                 messages = checked_items(several, "messages")
                 return {"session": self._session, **given, "messages": messages}
-            case "make_context":
+            case "make_context" | "preview_context":
                 return {**given, "session": given.get("session") or self._session}
             case "save_records":
                 items: list[Any] = given["items"]

@@ -221,7 +221,12 @@ class MessageIntake:
         """Return what this turn shows of a result: the result, or its placeholder."""
         try:
             return await self._archive.process_tool_result(
-                call.name, tool_input(call), text, self._session, question=question
+                call.name,
+                tool_input(call),
+                text,
+                self._session,
+                question=question,
+                is_patient=False,
             )
         except StorageError as problem:
             if len(text) > MAX_CONTENT:

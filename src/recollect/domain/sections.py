@@ -43,7 +43,7 @@ class SessionSettings:
     )
     messages: Annotated[int, Ge(4)] = setting(50, "maximum number of messages to send")
     patience: Annotated[float, Ge(0)] = setting(
-        2.0, "seconds that a prompt waits for summaries of messages that no longer fit"
+        2.0, "seconds that a prompt waits for summaries it needs, and the first one for models"
     )
     prepare_seconds: Annotated[float, Ge(0)] = setting(
         0.3, "seconds after which a prompt does without what is not found by then; 0 = no limit"
@@ -83,6 +83,7 @@ class ArchiveSettings:
     show: Literal["passages", "full", "placeholder"] = setting(
         "passages", "what the turn that produced a result shows of it"
     )
+    summary_tokens: Count = setting(200, "summary of a result in its placeholder")
     passage_tokens: Count = 1_500
     full_tokens: Count = 16_000
     load_tokens: Count = setting(4_000, "passages of a loaded result")

@@ -57,6 +57,22 @@ class CacheStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RedisStats:
+    """The state of the Redis server beside the database, and what this process asked of it."""
+
+    place: str
+    is_away: bool
+    """While it is away, everything comes from the database."""
+    problem: str = ""
+    calls: int = 0
+    failures: int = 0
+    away_seconds: float = 0.0
+    recall_cache: CacheStats = CacheStats()
+    embedding_cache: CacheStats = CacheStats()
+    state: CacheStats = CacheStats()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """Everything that `stats` returns."""
 
@@ -76,6 +92,8 @@ class Stats:
     judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     # Figures of all processes on this database for the last 24 hours.
     last_day: MetricFigures = field(default_factory=MetricFigures)
+    # None without a Redis server.
+    redis: RedisStats | None = None
 
 
 # --- The figures of the health panel --------------------------------------------------------------

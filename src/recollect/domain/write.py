@@ -31,10 +31,15 @@ FORGET_WISH: Final = "forget-wish"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """The decision of one step of the pipeline, readable for people."""
+    """The decision of one step of the pipeline, readable for people.
+
+    `ms` is how many milliseconds it took, for all that was written at once; None if it was not
+    measured.
+    """
 
     name: str
     result: Mapping[str, Any] = field(hash=False)
+    ms: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
@@ -21,8 +21,16 @@ from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import Conflict, InvalidInput, NotAllowed, StorageBusy, StorageError
+from recollect.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    StorageBusy,
+    StorageError,
+    StoreAway,
+)
 from recollect.ports.archives import Blobs
+from recollect.ports.copies import Copies
 from recollect.ports.erasure import Cleaning
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
@@ -93,28 +101,76 @@ async def erase(
     blobs: Blobs,
     forget_id: str,
     tell: Callable[[Mapping[str, int]], None] = lambda erased: None,
-) -> None:
+    *,
+    copies: Sequence[Copies] = (),
+    names: Mapping[int, Scope] | None = None,
+) -> tuple[str, ...]:
     """Erase what is hidden, batch by batch, until nothing is left.
 
-    A long erasure pauses as long as it works, so that other requests are served.
+    Return the names of the stores that are away and still have something of it. `names` are those
+    that the scopes had, if they are known. A long erasure pauses as long as it works, so that other
+    requests are served.
     """
     timer = asyncio.get_running_loop().time
+    is_blob_store_away = False
     for number in itertools.count():
         start = timer()
         erased = await erasure.advance(forget_id)
         if erased is None:
-            return
+            break
         if erased.blobs:
-            await blobs.delete(erased.blobs)
-            await erasure.dropped(forget_id)
+            is_blob_store_away = is_blob_store_away or not await _delete(blobs, erased.blobs)
+            await (erasure.put_off if is_blob_store_away else erasure.dropped)(forget_id)
         tell(erased.counts)
         if number >= _BATCHES_WITHOUT_PAUSE:
             await asyncio.sleep(timer() - start)
+    away: list[str] = []
+    if left := await erasure.left(forget_id):
+        if is_blob_store_away or not await _delete(blobs, left):
+            away.append(blobs.name)
+        else:
+            await erasure.dropped_left(forget_id)
+    return (*away, *await _erase_copies(erasure, copies, forget_id, names))
 
 
-async def clean_up(erasure: SqlErasure, forget_id: str, *, even_large: bool) -> Cleaning:
-    """Clean the files, which ends the forgetting; a job does it if it is not possible now."""
+async def _delete(blobs: Blobs, keys: Sequence[str]) -> bool:
+    """Delete blobs; return False if the store is away."""
+    try:
+        await blobs.delete(keys)
+    except StorageError as problem:
+        _log.warning("%d forgotten contents are deleted later: %s", len(keys), problem)
+        return False
+    return True
+
+
+async def _erase_copies(
+    erasure: SqlErasure,
+    copies: Sequence[Copies],
+    forget_id: str,
+    names: Mapping[int, Scope] | None,
+) -> list[str]:
+    """Erase it from every derived store; return the names of those that are away."""
+    away: list[str] = []
+    done = await erasure.erased_in(forget_id) if copies else []
+    for store in copies:
+        if store.name in done:
+            continue
+        try:
+            await store.erase(names or await erasure.touched(forget_id))
+            await erasure.copies_erased(forget_id, store.name)
+        except StoreAway as problem:
+            _log.warning("%s is erased from there later: %s", forget_id, problem)
+            away.append(store.name)
+    return away
+
+
+async def clean_up(
+    erasure: SqlErasure, forget_id: str, *, even_large: bool, away: Sequence[str] = ()
+) -> Cleaning:
+    """Clean the files, which ends the forgetting unless a store is `away`; a job does the rest."""
     cleaning = await erasure.clean(forget_id, even_large=even_large)
+    if away:
+        cleaning = "waits"
     if cleaning == "waits":
         await erasure.postpone(forget_id)
         return cleaning
@@ -140,7 +196,9 @@ class Forgetting:
         let_go: Callable[[Target], Awaitable[None]],
         own_document: Callable[[Caller, str], Awaitable[Document]],
         copied: Callable[[], Awaitable[Collection[str]]],
+        copies: Sequence[Copies] = (),
     ) -> None:
+        self._copies = copies
         # Writes pending in this process must come before the forgetting.
         self._settle = settle
         self._erasure = erasure
@@ -186,12 +244,20 @@ class Forgetting:
         begun = await self._erasure.begin(target, forget_id)
         await self._let_go(target)
         cleaning: Cleaning = "waits"
+        away: tuple[str, ...] = ()
         try:
             async with self._turn(forget_id):
                 tell = _report_progress(begun.counts, progress)
-                await erase(self._erasure, self._blobs, forget_id, tell)
+                away = await erase(
+                    self._erasure,
+                    self._blobs,
+                    forget_id,
+                    tell,
+                    copies=self._copies,
+                    names=begun.scopes,
+                )
                 # Nothing can be verified before the files are clean, so `verify` waits for that.
-                cleaning = await clean_up(self._erasure, forget_id, even_large=verify)
+                cleaning = await clean_up(self._erasure, forget_id, even_large=verify, away=away)
         except StorageError as problem:
             # It is hidden already; a job does the rest.
             _log.warning("%s will be finished later: %s", forget_id, problem)
@@ -208,6 +274,7 @@ class Forgetting:
             erasure_pending=is_pending,
             wal_pending=is_pending,
             unused_room_kept=cleaning == "too_large",
+            away=away,
             verification=verification,
         )
 
@@ -227,8 +294,13 @@ class Forgetting:
     async def run(self, job: Job) -> None:
         """Finish an interrupted forgetting."""
         async with self._turn(job.key):
-            await erase(self._erasure, self._blobs, job.key)
-            cleaning = await clean_up(self._erasure, job.key, even_large=True)
+            away = await erase(self._erasure, self._blobs, job.key, copies=self._copies)
+            cleaning = await clean_up(self._erasure, job.key, even_large=True, away=away)
+        if away:
+            raise StorageBusy(
+                f"What was forgotten is still in {', '.join(away)}, which is away",
+                code="store_away",
+            )
         if cleaning == "waits":
             raise StorageBusy(
                 "The files are not clean yet: the database is being read, or the disk is full",

@@ -29,8 +29,10 @@ from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
 from recollect.ports.runtime import Clock
 
 if TYPE_CHECKING:
+    from recollect.backends.redis.examination import RedisCondition
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.embedding.scope_models import SqlScopeModels
+    from recollect.followers.rows import FollowedScopes
 
 _MEGABYTE: Final = 1 << 20
 _MAX_LISTED_FAULTS: Final = 10
@@ -446,6 +448,61 @@ def move_finding(agent: str, state: str, source: str, target: str) -> Finding:
         hint=f"Go on: recollect agents move {agent} --to {target}; or give up: recollect agents "
         f"move {agent} --purge",
         figures=figures,
+    )
+
+
+def redis_finding(
+    condition: RedisCondition, mirrored: FollowedScopes | None = None, *, is_others: bool = False
+) -> Finding:
+    """Return the finding about Redis, and how far its mirror is behind the database."""
+    if condition.problem:
+        return Finding(
+            part="redis",
+            verdict="warning",
+            message=f"{condition.name} is away: {condition.problem}; the database serves alone",
+            hint="Start it, or correct storage.state and storage.state_password. What it misses "
+            "is mirrored when it is back.",
+            figures={"problem": condition.problem},
+        )
+    told = [
+        f"{condition.name}, version {condition.version or 'unknown'}",
+        f"{condition.milliseconds:.1f} ms, {condition.memory_bytes / _MEGABYTE:,.1f} MB",
+    ]
+    if mirrored is not None:
+        told.append(
+            f"{mirrored.lag:,} writes behind, {mirrored.to_build:,} scopes to mirror, "
+            f"{mirrored.to_erase:,} to erase"
+        )
+    problems: list[tuple[str, str]] = []
+    if is_others:
+        problems.append(
+            ("its keys belong to another database", "Set storage.state_prefix for this one.")
+        )
+    if condition.denied:
+        refused = ", ".join(condition.denied)
+        remedy = "Allow these commands on the keys of storage.state_prefix (ACL SETUSER)."
+        problems.append((f"refused: {refused}", remedy))
+    if condition.is_too_old:
+        problems.append(("it is too old", "Use Redis 6 or newer, or Valkey."))
+    warnings: list[tuple[str, str]] = []
+    if condition.eviction.startswith("allkeys"):
+        remedy = "With maxmemory-policy volatile-lru, it drops only what expires anyway."
+        warnings.append((f"it may drop any key ({condition.eviction})", remedy))
+    return Finding(
+        part="redis",
+        verdict="problem" if problems else "warning" if warnings else "ok",
+        message="; ".join([*told, *(it for it, _ in (*problems, *warnings))]),
+        hint=" ".join(remedy for _, remedy in (*problems, *warnings)),
+        figures={
+            "version": condition.version,
+            "milliseconds": round(condition.milliseconds, 2),
+            "memory_bytes": condition.memory_bytes,
+            "encrypted": condition.is_encrypted,
+            "denied": list(condition.denied),
+            "writes_behind": 0 if mirrored is None else mirrored.lag,
+            "scopes_to_mirror": 0 if mirrored is None else mirrored.to_build,
+            "scopes_to_erase": 0 if mirrored is None else mirrored.to_erase,
+        },
     )
 
 

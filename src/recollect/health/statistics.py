@@ -23,7 +23,14 @@ from recollect.domain.meter import (
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.domain.scope import Holding, Scope, split
-from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
+from recollect.domain.stats import (
+    CacheStats,
+    DuplicatePair,
+    Health,
+    HealthFigures,
+    RedisStats,
+    Stats,
+)
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
 from recollect.embedding.service import EmbeddingService
@@ -303,7 +310,9 @@ class StatisticsCollector:
         models: Callable[[], tuple[ModelUsage, ...]],
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
+        redis: Callable[[], RedisStats | None],
     ) -> None:
+        self._redis = redis
         self._store = store
         self._jobs = jobs
         self._maintenance = maintenance
@@ -334,4 +343,5 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            redis=self._redis(),
         )

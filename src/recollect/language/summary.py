@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, Literal
@@ -365,18 +365,6 @@ def fitting(
             elif said[best].sounds_like(said[other]):
                 values[other] *= _ECHO
     return tuple(given[index] for index in sorted(chosen))
-
-
-def extract(text: str, room: int, cost: Callable[[str], int]) -> str:
-    """Return the most telling sentences of a text that fit; its beginning if none is telling."""
-    tongue = tongue_of([text])
-    said = Said(text=text, by="user", position=0)
-    points = [_point(sentence, said, tongue) for sentence in sentences(text)]
-    telling = [point for point in points if point.weight >= _MIN_WORTH]
-    beginning = [replace(point, weight=1 / place) for place, point in enumerate(points, 1)]
-    rarity = Rarity([sentence_counts(text)] if telling else [])
-    chosen = fitting(telling or beginning, room, cost, rarity)
-    return ("；" if tongue == "zh" else "; ").join(point.text for point in chosen)
 
 
 def _point(sentence: str, said: Said, tongue: Tongue) -> Point:

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
     from recollect.domain.forgetting import Forgotten
+    from recollect.domain.graph import NameGraph
     from recollect.domain.hit import Hit, Recalled
     from recollect.domain.job import Progress
     from recollect.domain.meter import Meter, Metrics
+    from recollect.domain.preview import ContextPreview, TriedChange
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
     from recollect.domain.stats import Stats
@@ -475,6 +477,31 @@ class Memory:
         return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
 
     @Operation(
+        "POST",
+        "/v1/context/preview",
+        "preview_context",
+        Role.READER,
+        repeat="read",
+        timed=True,
+        command="context",
+    )
+    async def preview(
+        self,
+        message: str,
+        *,
+        changes: Iterable[TriedChange] = (),
+        **wanted: Unpack[ContextFields],
+    ) -> ContextPreview:
+        """Return what `context` would return, part by part, with what is left out and why.
+
+        It is as for a reader who was given nothing yet: nothing counts as used, and no audit entry
+        is made. With `as_of`, it is what would have been told then. `changes` are tried as if they
+        were saved and nothing of them is stored: a new record, `{"id": …}` with other words, or
+        with `"delete": True`.
+        """
+        return await self._parts.previews.preview(self._caller, message, changes, **wanted)
+
+    @Operation(
         "GET", "/v1/profile", "get_profile", Role.READER, command="profile", tool="memory_profile"
     )
     async def profile(self) -> Profile:
@@ -485,6 +512,11 @@ class Memory:
     async def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
         """Show a record in the profile, whatever its facet and origin, or hide it from there."""
         return await self._parts.profile_keeper.show(self._caller, record_id, shown=shown)
+
+    @Operation("GET", "/v1/graph", "get_graph", Role.READER, command="graph")
+    async def graph(self, *, limit: int = 200) -> NameGraph:
+        """Return the names in the records of this caller, and which are told of together."""
+        return await self._parts.names.of_caller(self._caller, limit)
 
     @Operation("GET", "/v1/tools/guide", "get_guide", Role.READER, command="tools guide")
     def guide(self, language: Tongue = "en") -> str:
@@ -705,7 +737,11 @@ class Memory:
     async def undo(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
-        """Revert the last change of a record, including a deletion; repeat to go further back."""
+        """Revert the last change of a record, including a deletion; repeat to go further back.
+
+        With `expected_version`, only if the record is still at that version: a repeated call is
+        then refused (`stale_version`) instead of going further back.
+        """
         return await self._parts.versions.undo(
             self._caller, record_id, expected_version=expected_version, reason=reason
         )

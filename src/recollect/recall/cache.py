@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import perf_counter
@@ -26,6 +26,8 @@ from recollect.recall.intent_model import IntentModel
 from recollect.recall.pipeline import Recall, RecallServices
 from recollect.recall.question import Question
 from recollect.recall.scan import scan
+from recollect.recall.shared_answers import SharedAnswer, SharedAnswers
+from recollect.recall.user_names import UserNames
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -67,16 +69,20 @@ class CachedRecaller:
         embedding: EmbeddingService,
         clock: Clock,
         intents: IntentModel | None = None,
+        shared: SharedAnswers | None = None,
     ) -> None:
         self._services = services
         self._embedding = embedding
         self._clock = clock
         self._intents = intents
+        # What other servers have answered, behind the answers of this one.
+        self._shared = shared
         settings = services.settings
         self._lifetime = timedelta(seconds=settings.cache_seconds)
         self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
+        self._names = UserNames(services.store, clock)
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
         self._count = 0
         self._hits = 0
@@ -103,10 +109,13 @@ class CachedRecaller:
         absence = self._embedding.absence
         # A question without a time is asked today, which decides what "yesterday" means.
         key = (text, where, limit, min_score, asked_at or self._clock.now().date(), absence)
+        fresh: _Kept | None = None
         with caller_waits(), one_snapshot():
             # Read the versions first: a write during the search must make the answer stale.
-            versions = await services.store.versions(scopes) if self._size else ()
+            versions = await services.store.versions(scopes)
             recalled = self._cached(key, scopes, versions)
+            if recalled is None and self._shared is not None and self._size:
+                recalled = await self._take_shared(self._shared, text, key, scopes, versions)
             if recalled is None:
                 question = Question(
                     text=text,
@@ -116,6 +125,7 @@ class CachedRecaller:
                     min_score=min_score,
                     now=self._clock.now(),
                     asked_at=asked_at,
+                    names=await self._names.told_in(scopes, versions),
                     forced=await self._intent(text),
                 )
                 if len(text) > _MAX_INLINE_CHARS:
@@ -126,7 +136,10 @@ class CachedRecaller:
                     recalled = await scan(question, services.store, services.units)
                 # Any other failure may be gone the next time, so that answer is not cached.
                 if all(note == absence for note in recalled.degraded):
-                    self._keep(key, recalled, scopes, versions)
+                    fresh = self._keep(key, recalled, scopes, versions)
+        if fresh is not None and self._shared is not None:
+            answer = SharedAnswer(recalled=fresh.recalled, until=fresh.until)
+            self._shared.keep(text, key, scopes, versions, answer)
         services.meter.time("recall_seconds", perf_counter() - began)
         services.meter.add("recalls", label="hit" if recalled.hits else "empty")
         if recalled.degraded:
@@ -149,6 +162,14 @@ class CachedRecaller:
     async def close(self) -> None:
         if self._intents is not None:
             await self._intents.close()
+        if self._shared is not None:
+            await self._shared.close()
+
+    def drop(self, scopes: Iterable[Scope]) -> None:
+        """Drop the answers for scopes that were written to, before anybody asks again."""
+        changed = set(scopes)
+        for known in [known for known in self._answers if not changed.isdisjoint(known)]:
+            self._drop(known)
 
     def clear(self) -> None:
         """Drop every answer, because something they may contain was forgotten."""
@@ -199,16 +220,35 @@ class CachedRecaller:
         recalled: Recalled,
         scopes: tuple[Scope, ...],
         versions: tuple[int, ...],
-    ) -> None:
+        until: datetime | None = None,
+    ) -> _Kept | None:
+        """Cache an answer until then, by default as long as answers are cached."""
         if not self._size or sum(len(hit.content) for hit in recalled) > _MAX_CACHED_CHARS:
-            return
+            return None
         answers = self._valid_answers(scopes, versions)
-        until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
+        if until is None:
+            until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
         self._count += key not in answers
-        answers[key] = _Kept(recalled=recalled, until=until)
+        kept = answers[key] = _Kept(recalled=recalled, until=until)
         answers.move_to_end(key)
         while self._count > self._size:
             self._drop_oldest()
+        return kept
+
+    async def _take_shared(
+        self,
+        shared: SharedAnswers,
+        text: str,
+        key: Hashable,
+        scopes: tuple[Scope, ...],
+        versions: tuple[int, ...],
+    ) -> Recalled | None:
+        """Return the answer of another server if it is still valid, and keep it here too."""
+        found = await shared.find(text, key, scopes, versions)
+        if found is None:
+            return None
+        self._keep(key, found.recalled, scopes, versions, found.until)
+        return found.recalled
 
     def _drop_oldest(self) -> None:
         """Drop the oldest answer of the least recently used scopes."""

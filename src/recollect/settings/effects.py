@@ -38,6 +38,11 @@ _NEEDS: Final[tuple[_Need, ...]] = (
         "it is for a database server (storage.url)",
     ),
     _Need(
+        ("storage.state_password", "storage.state_prefix"),
+        lambda settings: bool(settings.storage.state),
+        "set storage.state",
+    ),
+    _Need(
         ("storage.synchronous", "storage.erase_in_place"),
         lambda settings: not all(map(_is_server, _urls(settings))),
         "it is for SQLite files, and memory lies on a database server",

@@ -13,7 +13,9 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 from recollect.errors import SettingsError
 
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_DEFAULT_HINT: Final = "Name a database file or a data folder, or leave it out for the usual place."
+_DEFAULT_HINT: Final = (
+    "Name a database file or a data folder, or leave it out for the default place."
+)
 _DATABASE_SUFFIXES: Final = frozenset({".db", ".sqlite", ".sqlite3"})
 # What a data folder may hold before its database exists: our files, and those of file systems.
 _OWN_NAMES: Final = frozenset(
@@ -68,7 +70,7 @@ def _require_own_or_new(path: Path) -> None:
             f"would be in {parent}, and there is no such folder",
             code="no_such_folder",
             hint=f"Make the folder first (mkdir -p '{parent}'), or name a place in one that is "
-            f"there: '{path.name}' is in the folder you are in; none at all is the usual place.",
+            f"there: '{path.name}' is in the folder you are in; none at all is the default place.",
         )
     if path.is_dir() and (others := _others_in(path)):
         raise _refusal(
@@ -226,3 +228,32 @@ def told_url(url: str) -> str:
     user, colon, _ = login.partition(":")
     place = _SECRET_OPTION.sub(r"\1=***", place)
     return f"{scheme}{separator}{user}{':***' * bool(colon)}{at}{place}"
+
+
+# --- URLs of a Redis server ----------------------------------------------------------------------
+
+# The accepted schemes, and the name of each in the library.
+_REDIS: Final[Mapping[str, str]] = {
+    "redis": "redis",
+    "rediss": "rediss",
+    "valkey": "redis",
+    "valkeys": "rediss",
+}
+
+
+def checked_redis_url(url: str) -> str:
+    """Return the URL as the library spells it, or raise an error if it names no Redis server."""
+    if not url:
+        return url
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.lower() not in _REDIS:
+        raise ValueError("must look like redis://HOST:PORT/NUMBER, or rediss://… with encryption")
+    parts = urlsplit(url)
+    if "@" in parts.path or parts.fragment or not _has_a_port_or_none(parts) or not parts.hostname:
+        raise ValueError(
+            "must have a host, a number as its port, and no special characters in its password: "
+            "write / as %2F, @ as %40, # as %23, ? as %3F and : as %3A"
+        )
+    if parts.path.strip("/") and not parts.path.strip("/").isdecimal():
+        raise ValueError("must end with the number of a database, or with none")
+    return f"{_REDIS[scheme.lower()]}://{rest}"

@@ -23,7 +23,13 @@ from recollect.domain.sections import Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
-from recollect.settings.place import checked_url, has_password, server_kind, without_local_url
+from recollect.settings.place import (
+    checked_redis_url,
+    checked_url,
+    has_password,
+    server_kind,
+    without_local_url,
+)
 from recollect.settings.sources import PASSWORD_PREFIX
 
 
@@ -44,6 +50,7 @@ PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 Backend = Literal["sqlite", "in_memory", "json"]
 AgentBackend = Literal["sqlite", "in_memory", "json", "mysql", "postgresql"]
 ServerUrl = Annotated[str, AfterValidator(checked_url)]
+RedisUrl = Annotated[str, AfterValidator(checked_redis_url)]
 
 
 class Section(BaseModel):
@@ -202,6 +209,20 @@ class StorageSettings(Section):
     erase_in_place: bool = Field(
         default=False,
         description="overwrite forgotten content inside the live SQLite file instead of VACUUM",
+    )
+    state: RedisUrl = Field(
+        default="",
+        repr=False,
+        description="redis://HOST:PORT or rediss://…, the same for all servers: a mirror of session"
+        " state and short-term memory, and shared caches; empty = none",
+    )
+    state_password: str = Field(
+        default="", repr=False, description="password for it, if its URL has none"
+    )
+    state_prefix: str = Field(
+        default="memory",
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        description="what its keys begin with; another one for every database that uses it",
     )
     qdrant_url: str = Field(
         default="", description="for a later release: no Qdrant back-end uses it yet"

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
@@ -31,7 +32,7 @@ from recollect.language.units import record_units
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.writing.batch import Batch, Incoming
+from recollect.writing.batch import Batch, Incoming, ms_since
 from recollect.writing.candidates import (
     Candidate,
     Candidates,
@@ -165,6 +166,8 @@ def _shared(claim: str, stored: str) -> float:
 _MAX_ATTEMPTS: Final = 20
 # After this many attempts only a change of the same record causes another, not any in the scope.
 _STRICT_ATTEMPTS: Final = 8
+# How many of the records that a new one was compared with its trace names.
+_MAX_TRACED: Final = 5
 _TAKEN: Final = "these words were taken before"
 _ASKED_TO_FORGET: Final = "the user asked to forget it"
 _ASKED_TO_KEEP: Final = "the user asked to remember it"
@@ -303,7 +306,9 @@ class WritePipeline:
     ) -> tuple[Batch, Committed]:
         """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
+            began = perf_counter()
             embedded = await self._embed(incoming)
+            embed_ms = ms_since(began)
             incoming = await self._with_facets(incoming, embedded)
             for attempt in range(_MAX_ATTEMPTS):
                 expected = (
@@ -311,7 +316,7 @@ class WritePipeline:
                     if attempt < _STRICT_ATTEMPTS
                     else {}
                 )
-                batch = await self._judge_all(caller, incoming, embedded)
+                batch = await self._judge_all(caller, incoming, embedded, embed_ms)
                 units = await self._units(batch)
                 once = idempotency(key, body or {}, _result(batch)) if key is not None else None
                 changes = ChangeSet(
@@ -379,14 +384,20 @@ class WritePipeline:
         ]
 
     async def _judge_all(
-        self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
+        self,
+        caller: Caller,
+        incoming: Sequence[Incoming],
+        embedded: Embedded,
+        embed_ms: float,
     ) -> Batch:
         """Decide the outcome of each record in order; a later one may change an earlier one."""
         new = {
             arrival.record.id: arrival.record for arrival in incoming if arrival.record is not None
         }
-        batch = Batch(now=self._clock.now(), units=embedded, searched=new)
+        batch = Batch(now=self._clock.now(), units=embedded, searched=new, embed_ms=embed_ms)
+        began = perf_counter()
         stored = await self._find_candidates(caller, incoming, batch)
+        batch.find_ms = ms_since(began)
         for arrival in incoming:
             if arrival.keeps is not None:
                 await self._keep(batch, caller, arrival, arrival.keeps)
@@ -401,6 +412,7 @@ class WritePipeline:
                 self._forget(batch, arrival, arrival.record, arrival.forgets)
             else:
                 among = batch.beside(arrival.record, stored[arrival.record.id]) if stored else ()
+                began = perf_counter()
                 decision = await decide(
                     arrival.record,
                     arrival.said_at,
@@ -410,7 +422,9 @@ class WritePipeline:
                     about=arrival.about,
                     ends_facts=arrival.ends_facts,
                 )
-                await self._apply(batch, arrival, arrival.record, decision)
+                batch.judge_ms = round(batch.find_ms + ms_since(began), 2)
+                reconciled = _reconcile_step(decision, among)
+                await self._apply(batch, arrival, arrival.record, decision, reconciled)
         return batch
 
     async def _keep(self, batch: Batch, caller: Caller, incoming: Incoming, meant: Kept) -> None:
@@ -464,9 +478,14 @@ class WritePipeline:
         return found
 
     async def _apply(
-        self, batch: Batch, incoming: Incoming, new: Record, decision: Decision
+        self,
+        batch: Batch,
+        incoming: Incoming,
+        new: Record,
+        decision: Decision,
+        reconciled: dict[str, Any],
     ) -> None:
-        reconciled, changed = _reconcile_step(decision), decision.changed
+        changed = decision.changed
         if changed is None:
             self._add(batch, incoming, new, decision, reconciled)
             return
@@ -566,7 +585,7 @@ def _another(incoming: Incoming) -> Incoming:
     return replace(incoming, write_id=new_id("write"), counts={})
 
 
-def _reconcile_step(decision: Decision) -> dict[str, Any]:
+def _reconcile_step(decision: Decision, among: Sequence[Candidate]) -> dict[str, Any]:
     """Return what the trace keeps of a decision."""
     verdict = decision.verdict
     result: dict[str, Any] = {
@@ -587,6 +606,8 @@ def _reconcile_step(decision: Decision) -> dict[str, Any]:
             }
             for linked in decision.linked
         ]
+    if among:
+        result["against"] = [candidate.record.id for candidate in among[:_MAX_TRACED]]
     if decision.degraded:
         result["judge_degraded"] = decision.degraded
     return result

@@ -86,6 +86,10 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.context with everything": lambda m: m.context(
         "hi", session="s", limit=2, namespace=("sql", "ann"), language="zh"
     ),
+    "memory.preview": lambda m: m.preview(
+        "hi", changes=[{"id": "mem_1", "delete": True}], session="s", as_of=_AT
+    ),
+    "memory.graph": lambda m: m.graph(limit=9),
     "memory.profile": lambda m: m.profile(),
     "memory.show_in_profile": lambda m: m.show_in_profile("mem_1", shown=False),
     "memory.used": lambda m: m.used("mem_1"),
@@ -159,6 +163,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
         "mem_1", title="t", tags=("a",), confidence=0.5, expected_version=2, reason="r"
     ),
     "shared.delete": lambda m: m.shared.delete("mem_1", expected_version=2, reason="r"),
+    "shared.undo": lambda m: m.shared.undo("mem_1", expected_version=2, reason="r"),
     "upkeep.health": lambda m: m.upkeep.health(),
     "upkeep.buffer": lambda m: m.upkeep.buffer(),
     "upkeep.promote": lambda m: m.upkeep.promote("mem_1", reason="r"),
@@ -233,9 +238,11 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "keys.list": lambda m: m.keys.list(cursor="c"),
     "keys.revoke": lambda m: m.keys.revoke("key_1"),
     "workspace.scopes": lambda m: m.workspace.scopes(agent="-", limit=2),
+    "workspace.every": lambda m: m.workspace.every(limit=3),
     "workspace.users": lambda m: m.workspace.users(),
     "workspace.agents": lambda m: m.workspace.agents(cursor="c"),
     "workspace.sessions": lambda m: m.workspace.sessions(user="ann"),
+    "workspace.graph": lambda m: m.workspace.graph(user="ann"),
     "workspace.tags": lambda m: m.workspace.tags(),
     "workspace.categories": lambda m: m.workspace.categories(agent="sql"),
     "workspace.records": lambda m: m.workspace.records(

@@ -8,6 +8,7 @@ import { answer, api, type Schemas } from "../api/client";
 import type { Owner } from "../api/place";
 import { keys, scopeIn, useReach } from "../api/queries";
 import { useTranslation } from "../i18n";
+import { authorOf } from "../i18n/author";
 import { useFormat } from "../i18n/format";
 import type { ApprovalsSearch } from "../lib/address";
 import { usePlace, useSetSearch } from "../lib/place";
@@ -115,9 +116,9 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
         </span>
         <span className="caption">
           {proposal.role === ""
-            ? t("approvals.by", { name: proposal.proposer })
+            ? t("approvals.by", { name: authorOf(proposal.proposer, t) })
             : t("approvals.byRole", {
-                name: proposal.proposer,
+                name: authorOf(proposal.proposer, t),
                 role: proposal.role === "person" ? t("approvals.person") : proposal.role,
               })}
         </span>
@@ -146,7 +147,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
       )}
       {!isPending && proposal.decided_by !== null && (
         <p className="caption mt-2">
-          {t("approvals.decided", { name: proposal.decided_by })} {proposal.decision}
+          {t("approvals.decided", { name: authorOf(proposal.decided_by, t) })} {proposal.decision}
         </p>
       )}
       {isPending && !canDecide && <p className="caption mt-3">{t("reach.coordinator")}</p>}

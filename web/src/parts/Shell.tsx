@@ -8,9 +8,11 @@ import {
   Keyboard,
   Menu,
   MessagesSquare,
+  ScanText,
   ScrollText,
   Settings,
   Stamp,
+  UsersRound,
   X,
   type LucideIcon,
 } from "lucide-react";
@@ -20,6 +22,7 @@ import { useTranslation, type MessageKey } from "../i18n";
 import { useOnChange } from "../lib/changed";
 import { usePlace, useWho } from "../lib/place";
 import { useLiveChanges } from "../api/live";
+import { ConnectionBanner } from "./ConnectionBanner";
 import { focusSearch, HelpDialog, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
@@ -29,6 +32,8 @@ import { loadDialogs } from "./Dialog";
 
 const SECTIONS = [
   { to: "/org/$org/ws/$workspace/memory", label: "nav.memory", icon: Brain },
+  { to: "/org/$org/ws/$workspace/prompt", label: "nav.prompt", icon: ScanText },
+  { to: "/org/$org/ws/$workspace/people", label: "nav.people", icon: UsersRound },
   { to: "/org/$org/ws/$workspace/sessions", label: "nav.sessions", icon: MessagesSquare },
   { to: "/org/$org/ws/$workspace/agents", label: "nav.agents", icon: Bot },
   { to: "/org/$org/ws/$workspace/approvals", label: "nav.approvals", icon: Stamp },
@@ -160,6 +165,7 @@ export function Shell() {
             <AccountMenu name={me.data.name} role={me.data.role} />
           )}
         </header>
+        <ConnectionBanner />
         <main
           ref={main}
           id="content"

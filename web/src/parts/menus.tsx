@@ -11,7 +11,7 @@ import {
   Sun,
   UsersRound,
 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { answer, api, sendCsrfToken, type Schemas } from "../api/client";
 import { useNames, useReach, useWhoAmI } from "../api/queries";
@@ -21,8 +21,9 @@ import { useTheme, type Theme } from "../lib/theme";
 import { DEMO, DemoOffer } from "./demo";
 import { Dialog, DialogButtons } from "./Dialog";
 import { Field } from "./Field";
+import { lazyPart } from "./lazyPart";
 
-const ScopeMenu = lazy(async () => ({ default: (await import("./ScopeMenu")).ScopeMenu }));
+const ScopeMenu = lazyPart(async () => (await import("./ScopeMenu")).ScopeMenu);
 
 const EVERYONE = "*everyone";
 const LANGUAGES: [Language, string][] = [

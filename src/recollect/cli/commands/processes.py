@@ -101,7 +101,7 @@ def serve(
             raise
         raise NotAvailable(
             f"The server needs {missing.name}, which is not installed",
-            hint="Install it with: pip install 'recollect[server]'",
+            hint=f"Install it with: pip install {missing.name}",
         ) from None
     settings = shared.settings()
     log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
@@ -211,10 +211,10 @@ async def mcp(
             raise
         raise NotAvailable(
             f"The MCP server needs {missing.name}, which is not installed",
-            hint="Install it with: pip install 'recollect[mcp]'",
+            hint="Install it with: pip install mcp",
         ) from None
     tongue = checked_choice(cast("Tongue", language), TONGUES)
-    async with opened(shared, _FIRST_WORDS) as memory:
+    async with opened(shared, _FIRST_WORDS, missing="create") as memory:
         await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar, say
-from recollect.cli.command import log_to
+from recollect.cli.command import log_to, require_memory
 from recollect.cli.commands.models import NAMES, NO_MODEL, Chosen, choose, tried_model
 from recollect.cli.options import Shared
 from recollect.domain.views import as_json
@@ -48,6 +48,7 @@ async def reindex(
 
     Until a model has made all vectors of a scope, the previous one is used there.
     """
+    require_memory(shared.settings())
     if status or stop:
         async with Memory.open(shared.settings()) as memory:
             return await _followed(memory, stop=stop)

@@ -77,6 +77,10 @@ def _form(sample: Sample) -> tuple[str, int] | None:
             # The last column may hold spaces.
             width = len(_cells(lines[0], delimiter))
             count = sum(number for size, number in widths.items() if size >= width)
+            usual = widths.most_common(1)[0][0]
+            if delimiter == _SPACE and usual < width <= usual + 2 and count < _SHARE * len(lines):
+                # The last name has several words.
+                width, count = usual, sum(n for size, n in widths.items() if size >= usual)
         if width >= (2 if delimiter in ("\t", "|") else 3) and count >= _SHARE * len(lines):
             if delimiter in _ALIGNED and not _is_aligned(lines, delimiter, width):
                 continue

@@ -1,23 +1,18 @@
 import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
-import { lazy, memo, useState } from "react";
+import { memo, useState } from "react";
 import { useHealth } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Trouble } from "../../parts/feedback";
+import { lazyPart } from "../../parts/lazyPart";
 import { OnDemand } from "../../parts/OnDemand";
 import { Tile } from "../../parts/Tile";
 
-const CleanUpDialog = lazy(async () => ({
-  default: (await import("./CleanUpDialog")).CleanUpDialog,
-}));
-const ConflictsDialog = lazy(async () => ({
-  default: (await import("./ConflictsDialog")).ConflictsDialog,
-}));
-const QuarantineDialog = lazy(async () => ({
-  default: (await import("./QuarantineDialog")).QuarantineDialog,
-}));
+const CleanUpDialog = lazyPart(async () => (await import("./CleanUpDialog")).CleanUpDialog);
+const ConflictsDialog = lazyPart(async () => (await import("./ConflictsDialog")).ConflictsDialog);
+const QuarantineDialog = lazyPart(async () => (await import("./QuarantineDialog")).QuarantineDialog);
 
 type Opened = "expired" | "conflicts" | "quarantined" | null;
 

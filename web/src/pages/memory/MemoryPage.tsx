@@ -1,7 +1,7 @@
 import { Button, Drawer } from "@heroui/react";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { lazy, useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
 import { useReach } from "../../api/queries";
@@ -13,6 +13,7 @@ import { useReady } from "../../lib/ready";
 import { DEMO, DemoNotice } from "../../parts/demo";
 import { CardSkeletons, Loaded } from "../../parts/feedback";
 import { useKeys } from "../../parts/help";
+import { lazyPart } from "../../parts/lazyPart";
 import { OnDemand } from "../../parts/OnDemand";
 import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
@@ -33,14 +34,10 @@ import { TabLinks } from "./TabLinks";
 
 const loadEditor = () => import("./RecordEditor");
 const loadPanel = () => import("./RecordPanel");
-const RecordEditor = lazy(async () => ({ default: (await loadEditor()).RecordEditor }));
-const RecordPanel = lazy(async () => ({ default: (await loadPanel()).RecordPanel }));
-const ConfirmDelete = lazy(async () => ({
-  default: (await import("./ConfirmDelete")).ConfirmDelete,
-}));
-const ExplainDrawer = lazy(async () => ({
-  default: (await import("./ExplainDrawer")).ExplainDrawer,
-}));
+const RecordEditor = lazyPart(async () => (await loadEditor()).RecordEditor);
+const RecordPanel = lazyPart(async () => (await loadPanel()).RecordPanel);
+const ConfirmDelete = lazyPart(async () => (await import("./ConfirmDelete")).ConfirmDelete);
+const ExplainDrawer = lazyPart(async () => (await import("./ExplainDrawer")).ExplainDrawer);
 
 /** Everything that is remembered: look, search, correct, delete. */
 export function MemoryPage() {
@@ -57,7 +54,8 @@ export function MemoryPage() {
   const isTimeline = tab === "episodic" && search.view === "timeline";
 
   const { listed, recalled, records, hits, shown, total, missed } = useShown(place, tab, search);
-  const { opened, open, toggle, step } = useOpenRecord(shown, search.record);
+  const isListed = isSearching ? recalled.isSuccess : listed.isSuccess;
+  const { opened, open, toggle, step } = useOpenRecord(shown, search.record, isListed);
 
   const [selected, setSelected] = useState<ReadonlyMap<string, Record>>(new Map());
   const [edited, setEdited] = useState<Record | null>(null);
@@ -68,7 +66,7 @@ export function MemoryPage() {
 
   const askToDelete = useCallback(
     (some: Record[]) => {
-      // What is shared cannot be brought back by one click, and many are easily too many.
+      // What is shared is taken from everybody, and many are easily too many.
       if (some.length > 1 || some.some(isShared)) setAsked(some);
       else void remove(some);
     },

@@ -1,16 +1,17 @@
 import { Button, Dropdown, Label, toast } from "@heroui/react";
 import { Download, Ellipsis, UserRoundX } from "lucide-react";
-import { lazy, memo, useState } from "react";
+import { memo, useState } from "react";
 import type { Record } from "../../api/client";
 import { findRecords, useReach, type RecordsPage } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { downloadRecords } from "../../lib/download";
 import { usePlace } from "../../lib/place";
 import { useAttempt } from "../../parts/feedback";
+import { lazyPart } from "../../parts/lazyPart";
 import { OnDemand } from "../../parts/OnDemand";
 import type { MemorySearch, Tab } from "../../lib/address";
 
-const ForgetDialog = lazy(async () => ({ default: (await import("./ForgetDialog")).ForgetDialog }));
+const ForgetDialog = lazyPart(async () => (await import("./ForgetDialog")).ForgetDialog);
 
 const MOST_EXPORTED = 10_000;
 

@@ -168,11 +168,12 @@ export function FacetChip({ record }: { record: Record }) {
   );
 }
 
-/** How many conversations bear a record out. */
+/** What a record rests on: what was said, and how often. */
 export function Origin({ record }: { record: Record }) {
   const { t } = useTranslation();
-  const isSaved = record.evidence.length === 0 && record.evidence_count <= 1;
-  return isSaved ? t("card.saved") : t("card.source", { count: record.evidence_count });
+  const isSaid = record.evidence.length > 0;
+  if (record.evidence_count <= 1) return t(isSaid ? "card.said" : "card.saved");
+  return t(isSaid ? "card.saidTimes" : "card.savedTimes", { count: record.evidence_count });
 }
 
 function Dot() {

@@ -75,7 +75,6 @@ export function RecordEditor({
       } else {
         const unseen = base.tags.slice(MOST_TAGS_SHOWN);
         await change(base, { ...changesOf(draftOf(base), draft, unseen), reason: draft.reason });
-        toast.success(t("editor.saved"));
       }
       onClose();
     } catch (problem) {

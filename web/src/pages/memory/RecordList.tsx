@@ -106,6 +106,15 @@ export function RecordList({
     if (hasMore && !isLoadingMore && lastShown >= rows.length - 20) loadMore();
   }, [hasMore, isLoadingMore, lastShown, rows.length, loadMore]);
 
+  // Where the keyboard has gone to comes into view.
+  const followed = useRef(openId);
+  useEffect(() => {
+    if (followed.current === openId) return;
+    followed.current = openId;
+    const index = rows.findIndex((row) => row.kind === "record" && row.record.id === openId);
+    if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
+  }, [openId, rows, virtual]);
+
   return (
     <div ref={list}>
       <div

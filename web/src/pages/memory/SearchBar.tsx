@@ -1,11 +1,12 @@
 import { Skeleton } from "@heroui/react";
-import { lazy, memo, Suspense } from "react";
+import { memo, Suspense } from "react";
 import { useTranslation } from "../../i18n";
 import type { MemorySearch, Tab } from "../../lib/address";
 import { useSetSearch } from "../../lib/place";
+import { lazyPart } from "../../parts/lazyPart";
 import { SearchBox } from "../../parts/SearchBox";
 
-const Filters = lazy(async () => ({ default: (await import("./Filters")).Filters }));
+const Filters = lazyPart(async () => (await import("./Filters")).Filters);
 
 /** The question box and the filters; all of it stands in the address. */
 export const SearchBar = memo(function SearchBar({

@@ -1,5 +1,6 @@
 import { Button } from "@heroui/react";
 import { SearchX, Sparkles } from "lucide-react";
+import { useEffect, useRef } from "react";
 import type { Hit } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { EmptyState } from "../../parts/feedback";
@@ -21,6 +22,8 @@ export function SearchResults({
   onExplain: (hit: Hit) => void;
 }) {
   const { t } = useTranslation();
+  const opened = useRef<HTMLLIElement>(null);
+  useEffect(() => opened.current?.scrollIntoView({ block: "nearest" }), [openId]);
   if (hits.length === 0) {
     return (
       <EmptyState icon={SearchX} title={t("search.nothing")}>
@@ -31,7 +34,7 @@ export function SearchResults({
   return (
     <ol className="space-y-3" aria-label={t("search.results")}>
       {hits.map((hit) => (
-        <li key={hit.id}>
+        <li key={hit.id} ref={hit.id === openId ? opened : undefined}>
           {hit.record !== null && (
             <RecordCard
               record={hit.record}
