@@ -151,6 +151,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "copy": "data.copy",
         "export": "transfer.export_to",
         "import": "transfer.import_from",
+        "eval": "questions.evaluate",
         "version": "processes.version",
     },
 }
