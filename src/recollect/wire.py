@@ -19,6 +19,7 @@ from recollect.domain.audit import AuditVerdict
 from recollect.domain.document import Document
 from recollect.domain.hit import ArchivePassage, Hit
 from recollect.domain.injection import Replay
+from recollect.domain.preview import ContextPreview
 from recollect.domain.record import Episode, Kind, Procedure, Record, Version
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Summary
@@ -122,7 +123,7 @@ def _hit_from_json(form: Mapping[str, Any]) -> Json:
     return {**form, "item": next(found)}
 
 
-for _kind in (AuditVerdict, CacheStats, Document, Replay, Summary, Version):
+for _kind in (AuditVerdict, CacheStats, ContextPreview, Document, Replay, Summary, Version):
     _declare_properties(_kind)
 _declare_properties(Hit, _hit_from_json)
 

@@ -18,6 +18,7 @@ from recollect.agents.copying import agents_in, count_of
 from recollect.agents.overlays import overlays_in, read_agents
 from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
+from recollect.assemble.spool import place_of
 from recollect.assemble.stores import (
     blobs_at,
     contents_of,
@@ -38,6 +39,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
+from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.backends.sql.server_schema import require_usable as require_usable_server
 from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
@@ -66,15 +68,18 @@ from recollect.health.doctor import (
     contents_finding,
     embedder_finding,
     files_finding,
+    follower_finding,
     idle_findings,
     index_finding,
     look_around,
     move_finding,
     nothing_stored,
+    spool_finding,
     stranded_finding,
     unreadable,
     unusable_settings,
 )
+from recollect.jobs.queue import SqlJobs
 from recollect.models.language.tiers import Tiers
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.runtime import SystemClock
@@ -82,6 +87,7 @@ from recollect.settings import Settings, settings_file
 from recollect.settings.agents import told_place, with_agents
 from recollect.settings.effects import without_effect
 from recollect.settings.sections import AgentSettings
+from recollect.spool.files import count_in
 
 T = TypeVar("T")
 
@@ -214,6 +220,20 @@ async def _examine_server(
     settings: Settings, tried: EmbedderCheck, depth: _Depth | None
 ) -> list[Finding]:
     """Return the findings of a database server; nothing is created on it."""
+    waiting = await _waiting(settings)
+    return [*waiting, *await _examine_reachable(settings, tried, depth)]
+
+
+async def _waiting(settings: Settings) -> list[Finding]:
+    """Return what is to be said of writes that wait on this machine."""
+    place = place_of(settings)
+    finding = spool_finding(place, *await asyncio.to_thread(count_in, place))
+    return [] if finding is None else [finding]
+
+
+async def _examine_reachable(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     try:
         database = server_at(settings)
     except StorageError as problem:
@@ -246,9 +266,31 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
     )
 
 
+async def _followers(settings: Settings, database: Database) -> list[Finding]:
+    """Return the findings about the stores that are derived from this database."""
+    try:
+        is_current = await database.read(revision) == HEAD_REVISION
+        if not (settings.vector_store and is_current):
+            return []
+    except SettingsError as problem:
+        return [Finding(part="vectors store", verdict="problem", message=problem.message)]
+    from recollect.assemble.vectors import follow_vectors
+
+    clock = SystemClock()
+    sink, following = follow_vectors(settings, database, SqlJobs(database, clock), clock)
+    try:
+        report = await sink.check()
+    except RecollectError as problem:
+        return [follower_finding(await following.state(), problem=problem.message)]
+    finally:
+        await sink.close()
+    return [follower_finding(await following.state(), report)]
+
+
 async def _beside(settings: Settings, database: Database | None = None) -> list[Finding]:
     """Return the findings about the servers beside the database."""
-    return [*await _redis(settings, database), *await _bucket(settings, database)]
+    following = [] if database is None else await _followers(settings, database)
+    return [*following, *await _redis(settings, database), *await _bucket(settings, database)]
 
 
 async def _bucket(settings: Settings, database: Database | None = None) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import logging
 import time
@@ -65,9 +66,18 @@ class Lifetime:
         self._catching_up: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
+        # Set as soon as prompts need not wait for models any more.
+        self._loaded = asyncio.Event()
+        self._ready_by = 0.0
         self._following: asyncio.Task[None] | None = None
         self._rousing: asyncio.Task[None] | None = None
         self._hiding: asyncio.Task[None] | None = None
+
+    async def settle_in(self) -> None:
+        """Do what comes before anything is read or written here."""
+        await self.hide_forgotten()
+        await self.go_on_forgetting()
+        await self._parts.moves.follow()
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it.
@@ -119,6 +129,13 @@ class Lifetime:
             # Only this process sees a temporary one.
             forever = self._parts.moves.follow_forever()
             self._following = asyncio.create_task(forever, name="recollect-follow")
+        if (outage := self._parts.database.outage) is not None:
+            outage.on_return(self._catch_up_again)
+
+    def _catch_up_again(self) -> None:
+        """Read what could not be read while the database server was away."""
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
 
     async def _catch_up(self) -> None:
         """Read what was told to programs that ended before they had read it."""
@@ -154,6 +171,8 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
+        if self._parts.vector_store is not None:
+            self._parts.vector_store.following.start()
         if self._parts.here.outbox is not None:
             self._parts.here.outbox.on_return.append(self._go_on_erasing)
             self._parts.here.outbox.start()
@@ -192,17 +211,31 @@ class Lifetime:
     def expect_prompt(self, caller: Caller) -> None:
         """Load what the first prompt of a session needs, unless it may take its time."""
         if self._loading is None and self._parts.settings.session.prepare_seconds:
+            self._ready_by = time.monotonic() + self._parts.settings.session.patience
             self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
+
+    async def ready(self) -> None:
+        """Wait for the models that `expect_prompt` loads, until its `session.patience` is over.
+
+        The first prompt of a process would have nothing that is remembered otherwise.
+        """
+        left = self._ready_by - time.monotonic()
+        if left > 0 and not self._loaded.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), left)
 
     async def _load(self, caller: Caller) -> None:
         try:
             await self._parts.recaller.load(caller.readable)
+            self._loaded.set()
             # In a thread, because importing takes a while and callers would wait.
             await asyncio.to_thread(self._prepare_background)
             await self._parts.judge.load()
         except RecollectError as problem:
             # Whoever asks is told.
             _log.info("models are loaded on demand: %s", problem)
+        finally:
+            self._loaded.set()
 
     def _prepare_background(self) -> None:
         for module in _BACKGROUND_MODULES:
@@ -217,6 +250,8 @@ class Lifetime:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        if self._parts.spool is not None:
+            await self._parts.spool.close()
         pending = await self._finish_reading()
         for store in self._parts.router.stores.values():
             await store.lifetime.close_store()
@@ -286,6 +321,11 @@ class Lifetime:
                 # Another process reads it, or it failed and is tried again in a moment.
                 await asyncio.sleep(_POLL_SECONDS)
 
+    async def _close_vectors(self) -> None:
+        if self._parts.vector_store is not None:
+            await self._parts.vector_store.following.close()
+            await self._parts.vector_store.sink.close()
+
     async def _close_work(self) -> None:
         if self._erasing is not None:
             # Opening and closing a memory is enough to finish forgetting.
@@ -308,6 +348,7 @@ class Lifetime:
             "working": lambda: self._parts.working.close(),
             "store_recaller": lambda: self._parts.store_recaller.close(),
             "_larger_reader": lambda: self._parts.close_reader(),
+            "vector_store": self._close_vectors,
         }
         # Those of the common store serve the stores of agents too.
         shared = (

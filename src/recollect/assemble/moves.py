@@ -235,6 +235,8 @@ class AgentMover:
         """Follow what other processes do, until cancelled."""
         while True:
             await asyncio.sleep(FOLLOW_SECONDS)
+            if (outage := self._common.database.outage) is not None and outage.is_away:
+                continue
             try:
                 await self.follow()
             except RecollectError as problem:

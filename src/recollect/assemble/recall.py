@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from recollect.recall.shared_answers import SharedAnswers
     from recollect.records.usage import Usage
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
 
 
 def recaller_of(
@@ -56,7 +57,8 @@ def recaller_of(
     clock: Clock,
     meter: Meter,
     intents: IntentModel | None,
-    shared: SharedAnswers | None,
+    shared: SharedAnswers | None = None,
+    spool: Spool | None = None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     archives = SqlArchives(database)
@@ -73,7 +75,7 @@ def recaller_of(
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    return CachedRecaller(services, embedding, clock, intents, shared)
+    return CachedRecaller(services, embedding, clock, intents, shared, spool)
 
 
 def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | None) -> str:

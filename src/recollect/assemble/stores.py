@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.chain_head import require_newest
-from recollect.backends.sql.companions import Reserve
+from recollect.backends.sql.companions import Reserve, require_nothing_lost
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
@@ -38,11 +38,16 @@ if TYPE_CHECKING:
 # --- Settings → the database ----------------------------------------------------------------------
 
 
-def open_database(settings: Settings) -> Database:
-    """Open the database that the settings name, and bring it up to date."""
+def open_database(settings: Settings, *, may_be_away: bool = False) -> Database:
+    """Open the database that the settings name, and bring it up to date.
+
+    A server that `may_be_away` is brought up to date when it returns.
+    """
     if settings.is_journal:
         return _open_journal(settings)
-    return _open_server(settings) if settings.server_url else _open_file(settings)
+    if settings.server_url:
+        return _open_server(settings, may_be_away=may_be_away)
+    return _open_file(settings)
 
 
 def server_at(settings: Settings) -> ServerDatabase:
@@ -57,14 +62,21 @@ def server_at(settings: Settings) -> ServerDatabase:
     )
 
 
-def _open_server(settings: Settings) -> Database:
+def _open_server(settings: Settings, *, may_be_away: bool) -> Database:
+    from recollect.backends.sql.outage import UNREACHABLE
     from recollect.backends.sql.server_schema import bring_server_up_to_date
+
+    def prepare(server: ServerDatabase) -> None:
+        bring_server_up_to_date(server)
+        _carry_over(settings.database, server)
 
     database = server_at(settings)
     try:
-        bring_server_up_to_date(database)
-        _carry_over(settings.database, database)
-    except RecollectError:
+        prepare(database)
+    except StorageError as problem:
+        if may_be_away and problem.code == UNREACHABLE:
+            database.begin_away(problem, prepare)
+            return database
         database.close_here()
         raise
     return database
@@ -251,7 +263,7 @@ def _require_memory(settings: Settings) -> None:
         raise NotFound(
             f"There is no memory in {settings.store_name}; nothing was copied",
             code="no_such_memory",
-            hint="Check what is given with --from; `recollect where` shows the usual place.",
+            hint="Check what is given with --from; `recollect where` shows the default place.",
         )
 
 
@@ -268,6 +280,18 @@ def has_memory(settings: Settings) -> bool:
 
         return journal_of(settings.database).exists()
     return settings.database.exists()
+
+
+def finds_memory(settings: Settings) -> bool:
+    """Return whether a caller finds a memory, the agent's own or the common one.
+
+    Where one is missing that was there, the error says how to get it back.
+    """
+    places = (settings, settings.of_agent(None))
+    if any(it.is_temporary or has_memory(it) for it in places):
+        return True
+    require_nothing_lost(settings.database)
+    return False
 
 
 def _new_database(settings: Settings) -> Database:
@@ -321,6 +345,7 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
     old one or the restored one.
     """
     from recollect.backends.sql import maintenance
+    from recollect.followers.rows import follow_anew
 
     settings = where if isinstance(where, Settings) else Settings.at(where)
     if settings.is_journal:
@@ -338,6 +363,8 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
         await asyncio.to_thread(staged.unlink, missing_ok=True)
     database = await asyncio.to_thread(open_database, settings)
     try:
+        # What derived stores have is not that of the copy: they are emptied and built anew.
+        await database.write(follow_anew)
         await _forget_again(settings, database)
     finally:
         await database.close()

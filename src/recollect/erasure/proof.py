@@ -44,7 +44,7 @@ from recollect.erasure.raw_search import (
     written_forms,
 )
 from recollect.erasure.targets import Found, find
-from recollect.errors import StorageError
+from recollect.errors import StorageError, StoreAway
 from recollect.ports.archives import Blobs
 from recollect.ports.copies import Copies
 from recollect.ports.erasure import Mementos
@@ -372,6 +372,16 @@ async def _search_store(store: Copies, wanted: Mapping[bytes, str]) -> list[Rema
     ]
 
 
+async def _strays(store: Copies) -> list[Remains]:
+    """Return what a derived store has that the database does not have."""
+    try:
+        count = await store.strays()
+    except StoreAway as problem:
+        return [Remains(term="unknown: it could not be searched", place=str(problem))]
+    its = f"{count:,} entries that the database does not have"
+    return [Remains(term=its, place=store.name)] if count else []
+
+
 class SqlProof:
     """Searches a SQL database, its files, the blob store and other files for what was forgotten."""
 
@@ -422,6 +432,7 @@ class SqlProof:
         searched = [*dict.fromkeys(PLACES.values()), f"{contents:,} archived contents{where}"]
         for store in self._stores:
             traces += await _search_store(store, wanted)
+            traces += await _strays(store)
             searched.append(store.name)
         for path in self._places():
             places = await asyncio.to_thread(raw_search.search_file, path, wanted)
@@ -468,13 +479,12 @@ class SqlProof:
             yield key, await self._content(key)
 
     async def _content(self, key: str) -> str:
-        import zstandard
+        from recollect.domain.compression import ZstdError, pieces_of
 
         stored = await self._blobs.get(key) or b""
         # What is damaged, so that nobody can read it, is searched as it is.
-        with contextlib.suppress(zstandard.ZstdError):
-            opened = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
-            stored = opened.decompress(stored)
+        with contextlib.suppress(ZstdError):
+            stored = b"".join(pieces_of(stored))
         return stored.decode(errors="replace")
 
     def _places(self) -> list[Path]:

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from zstandard import ZstdError
 
 from recollect.context.archives import frames
 from recollect.context.archives.frames import (
@@ -14,6 +13,7 @@ from recollect.context.archives.frames import (
     text_in,
 )
 from recollect.domain.archive import ContentRange
+from recollect.domain.compression import ZstdError
 
 _LOSSLESS = "surrogatepass"
 _TEXTS = st.text(st.sampled_from("ab\n中文🦓\ud800"), max_size=400)

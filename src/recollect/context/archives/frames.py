@@ -50,15 +50,14 @@ class Extract:
 
 def compressed(data: bytes, *, is_text: bool = False) -> bytes:
     """Return data compressed for the blob store; a large text can be read in parts."""
-    import zstandard
+    from recollect.domain import compression
 
     if not is_text or len(data) <= 2 * FRAME_BYTES:
-        return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
-    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+        return compression.compressed(data, _LEVEL)
     stored: list[bytes] = []
     index: list[bytes] = []
     for part in _parts(data):
-        stored.append(compressor.compress(part))
+        stored.append(compression.compressed(part, _LEVEL, has_checksum=True))
         chars = len(part.decode("utf-8", _LOSSLESS))
         index.append(_ENTRY.pack(len(stored[-1]), len(part), chars, part.count(b"\n")))
     payload = b"".join([*index, _FOOT.pack(len(index), _FOOT_MAGIC)])
@@ -67,11 +66,11 @@ def compressed(data: bytes, *, is_text: bool = False) -> bytes:
 
 def decompressed(stored: bytes, size: int) -> bytes:
     """Return the original data of a known size."""
-    import zstandard
+    from recollect.domain import compression
 
-    if not stored.endswith(_FOOT_MAGIC):
-        return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
-    return decompressed_frames(stored, size)
+    if stored.endswith(_FOOT_MAGIC):
+        return compression.joined(stored, size)
+    return compression.decompressed(stored, size)
 
 
 def index_in(tail: bytes) -> list[Frame]:
@@ -109,18 +108,12 @@ def extract_of(frames: list[Frame], wanted: ContentRange) -> Extract | None:
 
 def text_in(stored: bytes, extract: Extract, wanted: ContentRange) -> str:
     """Return a range of a text from the frames that hold it; damage raises an error."""
-    text = decompressed_frames(stored, extract.size).decode("utf-8", _LOSSLESS)
+    from recollect.domain import compression
+
+    text = compression.joined(stored, extract.size).decode("utf-8", _LOSSLESS)
     before = extract.newlines if wanted.unit == "lines" else extract.chars
     first = max(wanted.first, 1) if wanted.unit == "lines" else wanted.first
     return ContentRange(unit=wanted.unit, first=first - before, last=wanted.last - before).of(text)
-
-
-def decompressed_frames(stored: bytes, size: int) -> bytes:
-    """Return what some frames in a row hold."""
-    import zstandard
-
-    with zstandard.ZstdDecompressor().stream_reader(stored, read_across_frames=True) as reader:
-        return reader.read(size)
 
 
 def _parts(data: bytes) -> list[bytes]:

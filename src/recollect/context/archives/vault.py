@@ -90,7 +90,7 @@ class Vault:
         if extract is None:
             return ""
         stored = await self._part(archive, blob, extract.start, extract.end)
-        from zstandard import ZstdError
+        from recollect.domain.compression import ZstdError
 
         try:
             return await asyncio.to_thread(text_in, stored, extract, wanted)
