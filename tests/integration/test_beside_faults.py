@@ -178,6 +178,8 @@ async def test_no_archived_result_is_lost_whatever_happens_to_the_bucket(databas
             outbox = database_path.with_name("memory.db-outbox")
             await until(lambda: not [it for it in outbox.rglob("*") if it.is_file()], seconds=180)
             recovered = time.monotonic() - back
+            # Whoever failed to read a moment ago is told so for two seconds.
+            await asyncio.sleep(2)
             lost = 0
             archives = [it async for it in _archives(replicas[0])]
             for archive_ in archives:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import random
 import sqlite3
 import time
@@ -25,7 +26,9 @@ _PATIENCE_SECONDS: Final = 2.0
 # A slow line takes longer for much.
 _BYTES_PER_SECOND: Final = 2_000_000
 _FIRST_PAUSE_SECONDS: Final = 1.0
-_LONGEST_PAUSE_SECONDS: Final = 60.0
+_LONGEST_PAUSE_SECONDS: Final = 15.0
+# Who reads has nothing else, so it is tried again soon.
+_FRESH_SECONDS: Final = 2.0
 _INTERVAL_SECONDS: Final = 2.0
 # No content has this key.
 _NOTHING: Final = "nothing"
@@ -42,6 +45,7 @@ class OutboxBlobs:
         self._outbox = open_blobs(folder)
         self._failures = 0
         self._again_at = 0.0
+        self._failed_at = -math.inf
         self._problem = ""
         self._sending: asyncio.Task[None] | None = None
         # Called when the bucket answers again.
@@ -154,7 +158,7 @@ class OutboxBlobs:
 
     def _require_there(self) -> None:
         """Raise at once what was found a moment ago, so that not everybody waits for it."""
-        if time.monotonic() < self._again_at:
+        if time.monotonic() < self._failed_at + _FRESH_SECONDS:
             raise StorageError(
                 self._problem,
                 code="blobs_unreachable",
@@ -190,9 +194,11 @@ class OutboxBlobs:
             self._problem = problem.message
             pause = min(_FIRST_PAUSE_SECONDS * 2.0**self._failures, _LONGEST_PAUSE_SECONDS)
             self._failures = min(self._failures + 1, 10)
-            self._again_at = time.monotonic() + pause * random.uniform(0.8, 1.2)
+            self._failed_at = time.monotonic()
+            self._again_at = self._failed_at + pause * random.uniform(0.8, 1.2)
             raise
-        was_away, self._problem, self._failures, self._again_at = bool(self._problem), "", 0, 0.0
+        was_away = bool(self._problem)
+        self._problem, self._failures, self._again_at, self._failed_at = "", 0, 0.0, -math.inf
         if was_away:
             _log.warning("%s is back", self.name)
             for tell in self.on_return:

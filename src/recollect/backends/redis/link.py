@@ -27,7 +27,7 @@ _COMMAND_SECONDS: Final = 0.5
 # A connection, and one more when the server has closed the first one meanwhile.
 _CALL_SECONDS: Final = 2.0
 _FIRST_PAUSE_SECONDS: Final = 0.5
-_LONGEST_PAUSE_SECONDS: Final = 30.0
+_LONGEST_PAUSE_SECONDS: Final = 10.0
 _SCANNED_AT_ONCE: Final = 1_000
 
 _log: Final = logging.getLogger(__name__)
