@@ -19,6 +19,8 @@ from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.agents.overlays import SqlAgentOverlays
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
+    from recollect.domain.record import Record
     from recollect.domain.scope import Scope
     from recollect.domain.stats import CacheStats
+    from recollect.domain.turn import Turn
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.reindex import Reindexer, ReindexService
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
     from recollect.records.versions import Bulk, Versions
     from recollect.retention.rows import SqlRetention
     from recollect.retention.short_term import Promoter
+    from recollect.spool.service import Spool
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
@@ -114,7 +119,7 @@ class Wiring:
         self.store: Store = self.router.route(self, lambda parts: parts.here.store, STORE)
         self.jobs = self.here.jobs
         self.meter = Meter()
-        self.listing = Listing(self.store, clock)
+        self.listing = Listing(self.store, clock, self._waiting)
         self.lifetime = Lifetime(self)
         if redis is not None:
             redis.belong_to(self.router.common.database)
@@ -123,6 +128,21 @@ class Wiring:
     @property
     def embedding(self) -> EmbeddingService:
         return self.understanding.embedding
+
+    @cached_property
+    def spool(self) -> Spool | None:
+        """Where writes wait while the database server is away; one for all stores."""
+        common = self.router.common
+        if common is not self:
+            return common.spool
+        if self.database.outage is None or self.settings.storage.spool is False:
+            return None
+        from recollect.assemble.spool import spool_of
+
+        return spool_of(self)
+
+    def _waiting(self, scopes: Sequence[Scope]) -> Sequence[Record | Turn]:
+        return () if self.spool is None else self.spool.items(scopes)
 
     @cached_property
     def mirror(self) -> RedisMirror | None:
@@ -229,6 +249,7 @@ class Wiring:
             if has_model
             else None,
             None if self.redis is None else self.redis.answers(self.here.store, self._answer_mark),
+            self.spool,
         )
 
     def _answer_mark(self) -> str:
@@ -313,6 +334,7 @@ class Wiring:
             self.redactor,
             judging=judging_of(self.settings, self.fresh_links),
             facets=Facets(self.understanding.facets),
+            spool=self.spool,
         )
 
     def _link_among(self) -> LinkAmong | None:
@@ -399,7 +421,13 @@ class Wiring:
 
         schedule = schedule_of(self.settings)
         return Observer(
-            self.store, self.late_vectors, self.clock, self.redactor, schedule, self.told
+            self.store,
+            self.late_vectors,
+            self.clock,
+            self.redactor,
+            schedule,
+            self.told,
+            self.spool,
         )
 
     @cached_property
@@ -589,6 +617,7 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            self.spool,
             self.redis,
             self.copies,
         )
@@ -685,6 +714,7 @@ class Wiring:
             self.metrics,
             lambda: None if self.redis is None else self.redis.stats(),
             lambda: self.every_following,
+            self.spool,
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:

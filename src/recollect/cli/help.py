@@ -76,6 +76,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "copy": "--from ./memory.db --to postgresql://me@host/memory",
     "export": "memory.jsonl.gz --user ann",
     "import": "conversations.json --chat --user ann",
+    "eval": "questions.jsonl --user ann --at-least 0.8",
     "version": "--json",
     "keys create": "console --role reader --bind-user ann --days 30",
     "keys list": "",

@@ -44,7 +44,7 @@ from recollect.erasure.raw_search import (
     written_forms,
 )
 from recollect.erasure.targets import Found, find
-from recollect.errors import StoreAway
+from recollect.errors import StorageError, StoreAway
 from recollect.ports.archives import Blobs
 from recollect.ports.copies import Copies
 from recollect.ports.erasure import Mementos
@@ -404,8 +404,10 @@ class SqlProof:
             return collect_terms(connection, find(connection, target))
 
         taken = await self._database.read(read)
-        contents = [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
-        texts = [*taken.texts, *contents]
+        texts = [*taken.texts]
+        # A blob store that is away does not keep anybody from forgetting.
+        with contextlib.suppress(StorageError):
+            texts += [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
         if target.person is not None:
             texts.append(target.person.name)
         return Mementos(

@@ -495,6 +495,60 @@ def move_finding(agent: str, state: str, source: str, target: str) -> Finding:
     )
 
 
+def spool_finding(place: Path, waiting: int, size: int, set_aside: int) -> Finding | None:
+    """Return the finding about writes that wait for a database server, if there are any."""
+    figures: dict[str, object] = {"waiting": waiting, "bytes": size, "set_aside": set_aside}
+    if set_aside:
+        return Finding(
+            part="spool",
+            verdict="problem",
+            message=f"{set_aside:,} writes that were kept while the database was away could not be "
+            f"stored; they are in {place}",
+            hint="The log says why each was refused. Save again what is needed, then remove the "
+            "set-aside files.",
+            figures=figures,
+        )
+    if waiting:
+        return Finding(
+            part="spool",
+            verdict="warning",
+            message=f"{waiting:,} writes ({size:,} bytes) wait in {place} for the database",
+            hint="They are stored by whichever process has the memory open when the server is "
+            "back.",
+            figures=figures,
+        )
+    return None
+
+
+def bucket_finding(
+    name: str,
+    waiting: int,
+    *,
+    milliseconds: float = 0.0,
+    is_same: bool = True,
+    problem: StorageError | None = None,
+) -> Finding:
+    """Return the finding about a bucket for contents, and what waits on this machine for it."""
+    queue = f"{waiting:,} contents wait on this machine" if waiting else "nothing waits for it"
+    figures: dict[str, object] = {"waiting": waiting, "milliseconds": round(milliseconds, 2)}
+    if problem is not None:
+        return Finding(
+            part="bucket",
+            verdict="problem",
+            message=f"{problem.message}; {queue}",
+            hint=problem.hint,
+            figures=figures | {"code": problem.code},
+        )
+    return Finding(
+        part="bucket",
+        verdict="ok" if is_same else "problem",
+        message=f"{name}: written, read and deleted in {milliseconds:.0f} ms; {queue}"
+        if is_same
+        else f"{name} does not return what was written to it",
+        figures=figures,
+    )
+
+
 def redis_finding(
     condition: RedisCondition, mirrored: FollowedScopes | None = None, *, is_others: bool = False
 ) -> Finding:

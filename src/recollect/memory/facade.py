@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from recollect.domain.preview import ContextPreview, TriedChange
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
-    from recollect.domain.stats import Stats
+    from recollect.domain.stats import SpoolStats, Stats
     from recollect.domain.transfer import (
         CopiedContents,
         ExportCounts,
@@ -124,6 +124,14 @@ class Memory:
     def meter(self) -> Meter:
         """Return the counters of this process; for building a face."""
         return self._parts.meter
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        """Return what waits on this machine for a database server that is away.
+
+        It is None where nothing can wait: for a file, or if `storage.spool` is off.
+        """
+        return None if self._parts.spool is None else self._parts.spool.stats()
 
     @property
     def settings(self) -> Settings:
@@ -1058,6 +1066,17 @@ class Memory:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def as_opened(self, settings: Settings) -> Memory:
+        """Return this memory as opening these settings for the same store returns it.
+
+        For building a face that answers for programs which would open the store themselves.
+        """
+        from recollect.assemble.memory import first_caller
+
+        scope = {"scope": settings.scope}
+        caller = first_caller(self._opened.settings.model_copy(update=scope))
+        return Memory(self._opened.router.of_agent(caller.scope.agent), caller)
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)

@@ -35,6 +35,7 @@ from recollect.domain.sections import (
     RecallSettings,
     RerankSettings,
     RetentionRuleSettings,
+    S3Settings,
     SessionSettings,
 )
 from recollect.errors import SettingsError
@@ -104,6 +105,7 @@ class Settings(Section):
     session: SessionSettings = SessionSettings()
     compression: CompressionSettings = CompressionSettings()
     archive: ArchiveSettings = ArchiveSettings()
+    s3: S3Settings = S3Settings()
     notes: NotesSettings = NotesSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     models: ModelSettings = ModelSettings()

@@ -104,6 +104,11 @@ _NEEDS: Final[tuple[_Need, ...]] = (
         "set server.tokens.jwks",
     ),
     _Need(
+        ("s3.",),
+        lambda settings: settings.archive.place.startswith("s3"),
+        "archive.place is no s3://bucket",
+    ),
+    _Need(
         ("archive.similarity",),
         lambda settings: settings.archive.policy in ("similarity", "mixed"),
         "archive.policy is neither similarity nor mixed",

@@ -220,6 +220,14 @@ class StorageSettings(Section):
     connections: Annotated[int, Field(ge=1, le=200)] = Field(
         default=8, description="connections to a database server, for reading and for writing each"
     )
+    spool: bool | None = Field(
+        default=None,
+        description="keep what is remembered and observed on this machine while the database "
+        "server is away, and store it afterwards; empty = yes for a server; a file has no spool",
+    )
+    spool_mb: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=256, description="maximum size of what waits for a server"
+    )
     synchronous: Literal["full", "normal", "off"] = "full"
     busy_timeout: Annotated[float, Field(gt=0)] = 10.0
     erase_in_place: bool = Field(

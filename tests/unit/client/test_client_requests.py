@@ -189,6 +189,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "archives.load range": lambda m: m.archives.load(
         "arc_1", range=ContentRange(unit="lines", first=1, last=9)
     ),
+    "archives.search": lambda m: m.archives.search("which test failed?", session="s", limit=2),
     "archives.find_earlier": lambda m: m.archives.find_earlier("grep", {"q": None}),
     "archives.delete": lambda m: m.archives.delete("arc_1"),
     "archives.sweep": lambda m: m.archives.sweep(dry_run=True),

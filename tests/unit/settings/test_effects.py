@@ -152,7 +152,7 @@ async def test_each_setting_is_used_or_says_what_it_is_for(
     made_into_others = {"storage.qdrant_url"}
     assert unread - later - explained - made_into_others == set()
     assert len(later) < 25, later
-    assert {"models.reasoning", "models.code"} <= explained
+    assert {"models.code"} <= explained
 
 
 @pytest.mark.parametrize(
