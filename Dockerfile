@@ -12,6 +12,7 @@ COPY src src
 # The versions that were tested; the hashes of the lock belong to archives that others build.
 RUN grep -oE '^[A-Za-z0-9._-]+==[^\\]+' requirements.lock > constraints.txt
 RUN python -m venv /opt/recollect
+RUN /opt/recollect/bin/pip install --no-cache-dir --disable-pip-version-check ./packages/recollect-embedder
 RUN /opt/recollect/bin/pip install --no-cache-dir --disable-pip-version-check -c constraints.txt ".[postgresql,mysql,redis,fast,jwt,documents,models]"
 
 FROM python:3.13-slim-bookworm
