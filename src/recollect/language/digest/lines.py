@@ -216,8 +216,13 @@ def signal_of(text: str) -> str:
 def _signals() -> tuple[tuple[str, Set[str], Set[str], Set[str]], ...]:
     english, chinese = lexicon("en", "digest"), lexicon("zh", "digest")
     return tuple(
-        (name, english.words(name), english.words(f"{name}_anywhere"), chinese.words(name))
-        for name in ("failure", "warning", "note", "result")
+        (name, english.words(name), english.words(anywhere), chinese.words(name))
+        for name, anywhere in (
+            ("failure", "failure_anywhere"),
+            ("warning", "warning_anywhere"),
+            ("note", "note_anywhere"),
+            ("result", "result_anywhere"),
+        )
     )
 
 
