@@ -82,6 +82,7 @@ def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, datab
 
 def test_the_command_line_tells_what_it_does_not_know(recollect: CommandLine, database_path: Path):
     data = ("--data", str(database_path))
+    recollect("work", "--once", *data)
     assert "No entries." in recollect("audit", "tail", *data).out
     assert recollect("audit", "show", "mem_unknown", *data).status == 3
     assert recollect("audit", "replay", "recall_unknown", *data).status == 3

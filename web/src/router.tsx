@@ -11,6 +11,8 @@ import {
   knowledgeSearch,
   memorySearch,
   parseSearch,
+  personSearch,
+  promptSearch,
   signInSearch,
   stringifySearch,
   whoSearch,
@@ -118,6 +120,41 @@ const metrics = createRoute({
   component: lazyRouteComponent(() => import("./pages/MetricsPage"), "MetricsPage"),
 });
 
+const prompt = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/prompt",
+  validateSearch: promptSearch,
+  component: lazyRouteComponent(() => import("./pages/prompt/PromptPage"), "PromptPage"),
+});
+
+const people = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/people",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/people/PeoplePage"), "PeoplePage"),
+});
+
+const person = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/people/$person",
+  validateSearch: personSearch,
+  component: lazyRouteComponent(() => import("./pages/people/PersonPage"), "PersonPage"),
+});
+
+const write = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/writes/$write",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/writes/WritePage"), "WritePage"),
+});
+
+const welcome = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/welcome",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/settings",
@@ -140,6 +177,11 @@ const routes = root.addChildren([
     approvals,
     audit,
     metrics,
+    prompt,
+    people,
+    person,
+    write,
+    welcome,
     settings,
   ]),
 ]);

@@ -17,6 +17,7 @@ from recollect.domain.directory import (
     WorkspaceEntry,
 )
 from recollect.domain.filters import FilterFields, make_filter
+from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
 from recollect.domain.operation import Operation
 from recollect.domain.page import Page, PageWanted
@@ -183,6 +184,20 @@ class WorkspaceView:
         within = await directory.inspected(self._caller, agent, user, "records")
         page = PageWanted(limit=limit, cursor=cursor)
         return await directory.records(within, where, page, with_facets=facets, order=order)
+
+    @Operation(
+        "GET",
+        "/v1/workspace/graph",
+        "get_workspace_graph",
+        Role.ADMIN,
+        command="workspace graph",
+    )
+    async def graph(
+        self, *, agent: str | None = None, user: str | None = None, limit: int = 200
+    ) -> NameGraph:
+        """Return the names in the records of every scope, and which are told of together."""
+        scopes = await self._inspected_scopes(agent, user, "graph")
+        return await self._parts.names.of_scopes(scopes, limit, user)
 
     @Operation(
         "POST",

@@ -47,6 +47,7 @@ export function formatOf(locale: string, justNow: string) {
     moment: dates({ dateStyle: "medium", timeStyle: "short" }),
     second: dates({ dateStyle: "medium", timeStyle: "medium" }),
     time: dates({ timeStyle: "short" }),
+    clock: dates({ timeStyle: "medium" }),
     number: numbers({}),
     compact: numbers({ notation: "compact", maximumFractionDigits: 1 }),
     percent: numbers({ style: "percent", maximumFractionDigits: 0 }),

@@ -45,8 +45,21 @@ export interface ApprovalsSearch extends Who {
   status?: string;
 }
 
+export interface PromptSearch extends Who {
+  q?: string;
+  as_of?: string;
+}
+
+export interface PersonSearch extends Who {
+  view?: string;
+}
+
 /** Everything that the search part of some page's address can hold. */
-export type AnySearch = MemorySearch & KnowledgeSearch & AuditSearch & ApprovalsSearch;
+export type AnySearch = MemorySearch &
+  KnowledgeSearch &
+  AuditSearch &
+  ApprovalsSearch &
+  PromptSearch;
 
 export const TABS = ["all", "semantic", "episodic", "procedural", "shared", "knowledge"] as const;
 export type Tab = (typeof TABS)[number];
@@ -70,6 +83,12 @@ export const auditSearch = (search: Search): AuditSearch =>
 
 export const approvalsSearch = (search: Search): ApprovalsSearch =>
   read(search, "user", "agent", "status");
+
+export const promptSearch = (search: Search): PromptSearch =>
+  read(search, "user", "agent", "q", "as_of");
+
+export const personSearch = (search: Search): PersonSearch =>
+  read(search, "user", "agent", "view");
 
 export const signInSearch = (search: Search): { next?: string } => read(search, "next");
 

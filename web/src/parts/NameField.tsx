@@ -5,18 +5,20 @@ import { Field } from "./Field";
 /** A name to type, with those that are known on offer; a key that allows some gives a choice. */
 export function NameField({
   label,
-  hint,
-  allowed,
-  known = [],
   value,
   onChange,
+  known = [],
+  allowed = [],
+  hint,
+  placeholder,
 }: {
   label: string;
-  hint: string;
-  allowed: string[];
-  known?: string[];
   value: string;
   onChange: (name: string) => void;
+  known?: string[];
+  allowed?: string[];
+  hint?: string;
+  placeholder?: string;
 }) {
   const id = useId();
   if (allowed.length > 0) {
@@ -25,7 +27,14 @@ export function NameField({
   }
   return (
     <>
-      <Field label={label} description={hint} value={value} onChange={onChange} list={id} />
+      <Field
+        label={label}
+        description={hint}
+        placeholder={placeholder}
+        value={value}
+        onChange={onChange}
+        list={id}
+      />
       <datalist id={id}>
         {known.map((name) => (
           <option key={name} value={name} />

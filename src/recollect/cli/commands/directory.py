@@ -20,6 +20,7 @@ from recollect.domain.directory import (
     SessionEntry,
     WorkspaceEntry,
 )
+from recollect.domain.graph import NameGraph
 from recollect.domain.record import Record
 from recollect.memory import Memory
 
@@ -44,6 +45,12 @@ async def tags(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> An
 async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the categories of records, most frequent first."""
     return show.listed(await memory.categories(limit=limit, cursor=cursor), _label)
+
+
+async def graph(memory: Memory, limit: Limit = 50) -> Answer:
+    """List the names in records, and what each is told of together with."""
+    found = await memory.graph(limit=limit)
+    return Answer(found, lambda console: _tell_graph(console, found))
 
 
 def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
@@ -96,6 +103,26 @@ async def workspace_records(
         agent=of_agent, user=of_user, facets=facets, order=order, limit=limit, cursor=cursor
     )
     return show.listed(found, _record, f"{found.total:,} records in all.")
+
+
+async def workspace_graph(
+    memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None, limit: Limit = 50
+) -> Answer:
+    """List the names in records, and what each is told of together with."""
+    found = await _whole(memory).graph(agent=of_agent, user=of_user, limit=limit)
+    return Answer(found, lambda console: _tell_graph(console, found))
+
+
+def _tell_graph(console: show.Console, found: NameGraph) -> None:
+    near: dict[str, list[str]] = {}
+    for link in found.links:
+        near.setdefault(link.first, []).append(link.second)
+        near.setdefault(link.second, []).append(link.first)
+    table = show.plain_table("name", "sort", "records", "with")
+    for it in found.names:
+        others = ", ".join(near.get(it.name, ())[:5])
+        table.add_row(show.harmless(it.name), it.sort, str(len(it.records)), show.harmless(others))
+    console.print(table)
 
 
 async def workspace_recall(

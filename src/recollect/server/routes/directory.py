@@ -17,6 +17,7 @@ from recollect.domain.directory import (
     WorkspaceEntry,
 )
 from recollect.domain.facets import Facet, facets
+from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
 from recollect.domain.operation import Operation
 from recollect.domain.page import Page
@@ -215,6 +216,20 @@ async def list_workspace_audit(
     return await memory.workspace.audit(
         agent=agent, user=user, action=action, about=about, limit=limit, cursor=cursor
     )
+
+
+@router.get("/graph")
+async def get_graph(memory: CallersMemory, limit: Limit = 200) -> NameGraph:
+    """Return the names in the caller's records, and which are told of together."""
+    return await memory.graph(limit=limit)
+
+
+@router.get("/workspace/graph")
+async def get_workspace_graph(
+    memory: WholeWorkspace, agent: OfAgent = None, user: OfUser = None, limit: Limit = 200
+) -> NameGraph:
+    """Return the names in the records of all scopes, and which are told of together."""
+    return await memory.workspace.graph(agent=agent, user=user, limit=limit)
 
 
 @router.get("/workspace/records")

@@ -3,6 +3,7 @@ import { memo, useState } from "react";
 import { useHealth } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
+import { useCommand } from "../../lib/commands";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Trouble } from "../../parts/feedback";
@@ -23,6 +24,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const place = usePlace();
   const health = useHealth(place, who);
   const [opened, setOpened] = useState<Opened>(null);
+  useCommand("cleanUp", () => setOpened("expired"));
   const close = () => setOpened(null);
   if (health.isError) return <Trouble error={health.error} retry={() => void health.refetch()} />;
   const figures = health.data;

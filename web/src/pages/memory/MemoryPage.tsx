@@ -8,6 +8,7 @@ import { findAll, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
+import { useCommand } from "../../lib/commands";
 import { usePlace, useSetSearch } from "../../lib/place";
 import { useReady } from "../../lib/ready";
 import { DEMO, DemoNotice } from "../../parts/demo";
@@ -19,6 +20,7 @@ import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
 import { useRecordActions } from "./actions";
 import { BulkBar } from "./BulkBar";
+import { FirstMemory } from "./FirstMemory";
 import { HealthPanel } from "./HealthPanel";
 import { ListHeader, OrderChoice, useView, ViewSwitch } from "./ListHeader";
 import { MoreMenu } from "./MoreMenu";
@@ -98,6 +100,8 @@ export function MemoryPage() {
   );
   const selectedIds = useMemo(() => new Set(selected.keys()), [selected]);
 
+  useCommand("add", () => setAdding(true));
+  const isEmpty = tab === "all" && !isSearching && listed.isSuccess && records.length === 0;
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -159,6 +163,7 @@ export function MemoryPage() {
       {tab === "all" && !isSearching && (
         <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}
+      <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
       <div className="bg-background top-0 z-20 -mx-4 sm:sticky px-4 pt-1 sm:-mx-6 sm:px-6">
         <SearchBar tab={tab} search={search} />

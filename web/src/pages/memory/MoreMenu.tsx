@@ -4,6 +4,7 @@ import { memo, useState } from "react";
 import type { Record } from "../../api/client";
 import { findAll, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import { useCommand } from "../../lib/commands";
 import { downloadRecords } from "../../lib/download";
 import { usePlace } from "../../lib/place";
 import { useAttempt } from "../../parts/feedback";
@@ -45,6 +46,8 @@ export const MoreMenu = memo(function MoreMenu({
     window.location.assign(`/v1/export?${address}`);
   };
 
+  useCommand("export", () => void attempt(exportShown));
+  useCommand("forget", () => setForgetting(true));
   return (
     <>
       <Dropdown>
