@@ -165,7 +165,7 @@ export function MemoryPage() {
       )}
       <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
-      <div className="bg-background sticky top-0 z-20 -mx-4 px-4 pt-1 sm:-mx-6 sm:px-6">
+      <div className="bg-background top-0 z-20 -mx-4 sm:sticky px-4 pt-1 sm:-mx-6 sm:px-6">
         <SearchBar tab={tab} search={search} />
         {selected.size > 0 ? (
           <BulkBar
