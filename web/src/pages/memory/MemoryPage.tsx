@@ -6,7 +6,7 @@ import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
 import { useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
-import { TABS, type MemorySearch } from "../../lib/address";
+import { isNarrowed, TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
 import { useCommand } from "../../lib/commands";
 import { usePlace, useSetSearch } from "../../lib/place";
@@ -98,6 +98,9 @@ export function MemoryPage() {
 
   useCommand("add", () => setAdding(true));
   const isEmpty = tab === "all" && !isSearching && listed.isSuccess && records.length === 0;
+  // The ways to begin then have the page for themselves.
+  const isBeginning =
+    isEmpty && reach.isServer && search.user === undefined && !isNarrowed(search);
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -149,21 +152,23 @@ export function MemoryPage() {
     >
       {!reach.isOperator && <ReachNotice />}
       {place.workspace === DEMO && reach.isServer && <DemoNotice />}
-      <HealthPanel who={who} />
+      {!isBeginning && <HealthPanel who={who} />}
       {tab === "all" && !isSearching && (
         <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}
       <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
-      <SearchBar tab={tab} search={search} />
+      {!isBeginning && <SearchBar tab={tab} search={search} />}
       <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>
         <div className="min-w-0">
-          <ListHeader
-            count={isSearching ? recalled.data && hits.length : total}
-            isSearching={isSearching}
-            missed={missed}
-            view={tab === "episodic" && !isSearching && <ViewSwitch isTimeline={isTimeline} />}
-          />
+          {!isBeginning && (
+            <ListHeader
+              count={isSearching ? recalled.data && hits.length : total}
+              isSearching={isSearching}
+              missed={missed}
+              view={tab === "episodic" && !isSearching && <ViewSwitch isTimeline={isTimeline} />}
+            />
+          )}
           {selected.size > 0 && (
             <BulkBar
               records={[...selected.values()]}
