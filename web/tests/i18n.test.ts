@@ -86,3 +86,31 @@ test("a problem is told in Chinese by its code", async () => {
   });
   await loadServerWords("en");
 });
+
+test("the messages of single pages are the same in both languages", () => {
+  const pages = import.meta.glob<{ words: Record<"en" | "zh", Record<string, string>> }>(
+    "../src/**/words.ts",
+    { eager: true },
+  );
+  const own = Object.entries(pages).filter(([, module]) => "words" in module);
+  expect(own.length).toBeGreaterThan(4);
+  const unused: string[] = [];
+  for (const [path, { words }] of own) {
+    const source = Object.entries(SOURCES)
+      .filter(([file]) => file.startsWith(path.replace("words.ts", "")))
+      .map(([, text]) => text)
+      .join("\n");
+    for (const [key, message] of Object.entries(words.en)) {
+      expect(words.zh, path).toHaveProperty([key]);
+      expect(blanksIn(words.zh[key] ?? ""), `${path} ${key}`).toBe(blanksIn(message));
+      const plain = key.replace(/_one$/, "");
+      const [sort = ""] = plain.split(".");
+      const isShown =
+        source.includes(`"${plain}"`) ||
+        (plain.includes(".") &&
+          (source.includes(`\`${sort}.\${`) || source.includes(`("${sort}", `)));
+      if (!isShown) unused.push(`${path} ${key}`);
+    }
+  }
+  expect(unused).toEqual([]);
+});

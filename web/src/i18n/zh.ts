@@ -18,7 +18,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "nav.skip": "跳到正文",
   "nav.memory": "记忆",
   "nav.prompt": "会被告知什么",
-  "nav.people": "人",
+  "nav.people": "人物",
   "nav.sessions": "会话",
   "nav.agents": "Agent",
   "nav.approvals": "审批",

@@ -158,7 +158,7 @@ export function EmptyState({
 }
 
 /** A command to copy. */
-export function CodeExample({ text }: { text: string }) {
+export function CodeExample({ text, width = "max-w-xl" }: { text: string; width?: string }) {
   const { t } = useTranslation();
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -167,7 +167,9 @@ export function CodeExample({ text }: { text: string }) {
     window.setTimeout(() => setCopied(false), 2000);
   };
   return (
-    <div className="border-line bg-canvas mt-5 flex w-full max-w-xl items-start gap-2 rounded-xl border p-3 text-start">
+    <div
+      className={`border-line bg-canvas mt-5 flex w-full ${width} items-start gap-2 rounded-xl border p-3 text-start`}
+    >
       <pre
         className="focusable min-w-0 flex-1 overflow-x-auto rounded-md py-1 font-mono text-xs leading-relaxed"
         tabIndex={0}
