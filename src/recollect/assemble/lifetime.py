@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.domain.forgetting import FORGET
 from recollect.domain.write import READING, Pending
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StorageError
 from recollect.ports.runtime import work_in_background
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _log = logging.getLogger(__name__)
 _START_DELAY_SECONDS: Final = 3.0
 # At most so many times as long takes what a busy machine does.
 _BUSY_FACTOR: Final = 6.0
+# How often it is tried to read a ledger that is away.
+_LEDGER_SECONDS: Final = 5.0
 # How often closing looks whether another process has read what was told.
 _POLL_SECONDS: Final = 0.1
 # What background work needs and takes long to import.
@@ -68,13 +70,42 @@ class Lifetime:
         self._loaded = asyncio.Event()
         self._ready_by = 0.0
         self._following: asyncio.Task[None] | None = None
+        self._rousing: asyncio.Task[None] | None = None
+        self._hiding: asyncio.Task[None] | None = None
+
+    async def settle_in(self) -> None:
+        """Do what comes before anything is read or written here."""
+        await self.hide_forgotten()
+        await self.go_on_forgetting()
+        await self._parts.moves.follow()
 
     async def hide_forgotten(self) -> None:
-        """Hide what an older copy of the database brought back, before anybody sees it."""
+        """Hide what an older copy of the database brought back, before anybody sees it.
+
+        The ledger of a database server may lie in a bucket. While that is away nobody can know
+        whether the database is an older copy; it is opened, and looked at when the bucket is back.
+        """
+        try:
+            await self._hide_forgotten()
+        except StorageError as problem:
+            if problem.code != "blobs_unreachable":
+                raise
+            _log.warning("what was forgotten is compared with the ledger later: %s", problem)
+            self._hiding = asyncio.create_task(self._hide_later(), name="recollect-hide")
+
+    async def _hide_forgotten(self) -> None:
         if await asyncio.to_thread(self._parts.database.ledger.ids):
             from recollect.assemble.upkeep import hide_forgotten
 
             await hide_forgotten(self._parts.database, self._parts.clock)
+
+    async def _hide_later(self) -> None:
+        while True:
+            await asyncio.sleep(_LEDGER_SECONDS)
+            try:
+                return await self._hide_forgotten()
+            except StorageError as problem:
+                _log.debug("the ledger is still away: %s", problem)
 
     async def go_on_forgetting(self) -> None:
         """Finish in the background any forgetting that was interrupted before it was erased."""
@@ -98,6 +129,13 @@ class Lifetime:
             # Only this process sees a temporary one.
             forever = self._parts.moves.follow_forever()
             self._following = asyncio.create_task(forever, name="recollect-follow")
+        if (outage := self._parts.database.outage) is not None:
+            outage.on_return(self._catch_up_again)
+
+    def _catch_up_again(self) -> None:
+        """Read what could not be read while the database server was away."""
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
 
     async def _catch_up(self) -> None:
         """Read what was told to programs that ended before they had read it."""
@@ -133,16 +171,34 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
+        if self._parts.vector_store is not None:
+            self._parts.vector_store.following.start()
+        if self._parts.here.outbox is not None:
+            self._parts.here.outbox.on_return.append(self._go_on_erasing)
+            self._parts.here.outbox.start()
         if self._parts.redis is not None:
             await self._start_mirroring(self._parts.redis)
 
     async def _start_mirroring(self, redis: Redis) -> None:
         # In a thread, because importing takes a while and callers would wait.
         await asyncio.to_thread(importlib.import_module, "redis.asyncio")
+        redis.link.on_return.append(self._go_on_erasing)
         if self._parts.mirroring is not None:
             self._parts.mirroring.start()
         if self._parts.router.common is self._parts:
             redis.listen(self._hear)
+
+    def _go_on_erasing(self) -> None:
+        """Erase at once where a store is back what was forgotten while it was away."""
+        self._rousing = asyncio.create_task(self._rouse(), name="recollect-rouse")
+
+    async def _rouse(self) -> None:
+        from recollect.erasure.rows import SqlErasure
+
+        try:
+            await SqlErasure(self._parts.database, self._parts.clock).rouse()
+        except RecollectError as problem:
+            _log.warning("what was forgotten is erased later: %s", problem)
 
     def _hear(self, message: Message) -> None:
         """Drop what is kept beside the database and another server has changed."""
@@ -194,6 +250,8 @@ class Lifetime:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        if self._parts.spool is not None:
+            await self._parts.spool.close()
         pending = await self._finish_reading()
         for store in self._parts.router.stores.values():
             await store.lifetime.close_store()
@@ -263,13 +321,19 @@ class Lifetime:
                 # Another process reads it, or it failed and is tried again in a moment.
                 await asyncio.sleep(_POLL_SECONDS)
 
+    async def _close_vectors(self) -> None:
+        if self._parts.vector_store is not None:
+            await self._parts.vector_store.following.close()
+            await self._parts.vector_store.sink.close()
+
     async def _close_work(self) -> None:
         if self._erasing is not None:
             # Opening and closing a memory is enough to finish forgetting.
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting continues when the memory is next opened: %s", problem)
-        for task in filter(None, (self._starting, self._catching_up, self._loading)):
+        tasks = (self._starting, self._catching_up, self._loading, self._rousing, self._hiding)
+        for task in filter(None, tasks):
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
@@ -284,11 +348,14 @@ class Lifetime:
             "working": lambda: self._parts.working.close(),
             "store_recaller": lambda: self._parts.store_recaller.close(),
             "_larger_reader": lambda: self._parts.close_reader(),
+            "vector_store": self._close_vectors,
         }
         # Those of the common store serve the stores of agents too.
         shared = (
             {"keys", "knowledge"} if self._parts.router.common is not self._parts else set[str]()
         )
+        if "outbox" in vars(self._parts.here) and self._parts.here.outbox is not None:
+            await self._parts.here.outbox.close()
         for name, end in endings.items():
             if name in vars(self._parts) and name not in shared:
                 await end()

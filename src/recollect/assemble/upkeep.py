@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.assemble.sharing import parties_of
-from recollect.assemble.stores import contents_of
 
 if TYPE_CHECKING:
     from recollect.assemble.redis import Redis
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
+    from recollect.ports.archives import Blobs
     from recollect.ports.copies import Copies
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from recollect.retention.short_term import Buffer, Promoter, Quarantine
     from recollect.retention.sweep import RecordSweep
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
 
@@ -145,6 +146,8 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
     copied: Callable[[], Awaitable[Collection[str]]],
+    blobs: Blobs,
+    spool: Spool | None,
     redis: Redis | None,
     copies: Sequence[Copies],
 ) -> Forgetting:
@@ -161,7 +164,6 @@ def forgetting_of(
             await redis.tell_forgotten()
         await sessions.discard(target)
 
-    blobs = contents_of(settings, database)
     erasure = SqlErasure(database, clock, in_place=settings.storage.erase_in_place)
     return Forgetting(
         erasure,
@@ -174,14 +176,18 @@ def forgetting_of(
         let_go=let_go,
         own_document=own_document,
         copied=copied,
+        spool=spool,
         copies=copies,
     )
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:
     """Return the files beside the database that a verification searches too."""
+    from recollect.assemble.spool import place_of as spool_place
     from recollect.backends.audit_anchor import anchor_of
+    from recollect.spool.files import contents_of as contents_of_spool
 
     logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
     outgoing = (it for it in settings.outgoing_dir.rglob("*") if it.is_file())
-    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database)]
+    waiting = (path for path, _ in contents_of_spool(spool_place(settings)))
+    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database), *waiting]

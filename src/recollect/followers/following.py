@@ -7,13 +7,19 @@ import contextlib
 import logging
 from typing import Final
 
-from recollect.domain.followers import FollowerCondition, FollowerState, Place
-from recollect.domain.job import Job, NewJob, Progress
-from recollect.errors import RecollectError, StoreAway
+from recollect.domain.followers import (
+    Difference,
+    FollowerCondition,
+    FollowerState,
+    Place,
+    Reconciled,
+)
+from recollect.domain.job import Job, NewJob
+from recollect.errors import InvalidInput, RecollectError, StoreAway
 from recollect.followers.breaker import Breaker
-from recollect.followers.rows import SqlFollowers
+from recollect.followers.rows import EVERYTHING, SqlFollowers
 from recollect.jobs.worker import Worker
-from recollect.ports.follower import Follower
+from recollect.ports.follower import ComparingFollower, FinishingFollower, Follower
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock, work_in_background
 
@@ -40,6 +46,14 @@ class Following:
         self._worker = Worker(jobs, clock, {self._job_kind: self._run}, are_listed=False)
         self._loop: asyncio.Task[None] | None = None
         self.breaker = Breaker(follower.name)
+
+    @property
+    def name(self) -> str:
+        return self._follower.name
+
+    @property
+    def kind(self) -> str:
+        return self._follower.kind
 
     @property
     def follower(self) -> Follower:
@@ -74,16 +88,19 @@ class Following:
         return not await self._is_behind(looks_for_new=looks_for_new)
 
     async def settle(self, within: float) -> bool:
-        """Bring the store up to date, also when another process is at it; False if it takes longer.
+        """Bring the store up to what is written now; False if it takes longer or the store is away.
 
-        A store that is away is not waited for.
+        What others write meanwhile is not waited for.
         """
+        goal = await self._rows.goal()
         ends = asyncio.get_running_loop().time() + within
-        while not await self.catch_up():
-            if self.breaker.problem or asyncio.get_running_loop().time() > ends:
+        while goal := await self._rows.unreached(goal):
+            if not await self.catch_up() and (
+                self.breaker.problem or asyncio.get_running_loop().time() > ends
+            ):
                 return False
             await asyncio.sleep(_POLL_SECONDS)
-        return not self.breaker.problem
+        return True
 
     async def state(self, *, asks: bool = False) -> FollowerState:
         """Return how far the store is; with `asks`, after asking it whether it is there."""
@@ -110,25 +127,35 @@ class Following:
             problem=self.breaker.problem,
         )
 
-    async def rebuild(self, progress: Progress | None = None) -> None:
-        """Build the store anew, scope by scope; an interrupted build goes on with the next one."""
+    async def finish(self) -> None:
+        """Bring the store up to date however long it takes, unless it is away."""
+        with contextlib.suppress(StoreAway):
+            await self.build()
+
+    async def put_right(self, *, dry_run: bool, rebuild: bool, clear: bool) -> Reconciled:
+        """Compare the store with the database; repair it, build it anew, or empty it for good."""
+        if dry_run + rebuild + clear > 1:
+            raise InvalidInput(
+                "Only one of dry_run, rebuild and clear can be asked for", code="contradiction"
+            )
+        if rebuild or clear:
+            await self._follower.check()
+            self.breaker.answered()
+        if clear:
+            await self._follower.drop(EVERYTHING)
+            await self._rows.clear()
+        elif rebuild:
+            await self.rebuild()
+        return await self.reconcile(repair=not (dry_run or clear))
+
+    async def rebuild(self) -> None:
+        """Empty the store and build it anew; an interrupted build goes on with the next one."""
         await self._rows.reset()
-        await self.build(progress)
+        await self._rows.follow([EVERYTHING])
+        await self.build()
 
-    async def build(self, progress: Progress | None = None) -> None:
-        """Catch up and report the progress; raise `StoreAway` if the store goes away."""
-        catching_up = asyncio.create_task(self._catch_up_fully())
-        try:
-            while not catching_up.done():
-                await asyncio.wait([catching_up], timeout=_INTERVAL_SECONDS)
-                if progress is not None:
-                    figures = await self._rows.figures()
-                    progress(figures.done, figures.total)
-            await catching_up
-        finally:
-            catching_up.cancel()
-
-    async def _catch_up_fully(self) -> None:
+    async def build(self) -> None:
+        """Catch up however long it takes; raise `StoreAway` if the store goes away."""
         while not await self.catch_up():
             if self.breaker.problem:
                 raise StoreAway(
@@ -136,6 +163,39 @@ class Following:
                     hint="What was done is kept; it goes on when the store answers again.",
                 )
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def reconcile(self, *, repair: bool) -> Reconciled:
+        """Compare the store with the database, scope by scope; with `repair`, put it right.
+
+        Raise `StoreAway` if the store does not answer.
+        """
+        follower = self._follower
+        await follower.check()
+        is_comparing = isinstance(follower, ComparingFollower)
+        if repair:
+            self.breaker.answered()
+            await (self.build if is_comparing else self.rebuild)()
+        places = [place for place in await self._rows.places() if place.version]
+        total = Difference()
+        for place in places:
+            if not is_comparing:
+                break
+            found = await follower.compare(place, repair=repair)
+            total = Difference(
+                items=total.items + found.items,
+                missing=total.missing + found.missing,
+                extra=total.extra + found.extra,
+            )
+        return Reconciled(
+            name=self._follower.name,
+            kind=self._follower.kind,
+            repaired=repair,
+            state=await self.state(),
+            scopes=len(places),
+            items=total.items,
+            missing=total.missing,
+            extra=total.extra,
+        )
 
     async def _ask(self) -> None:
         try:
@@ -174,6 +234,8 @@ class Following:
                 for one in behind:
                     await self._follow_scope(one.place, one.newest)
                 await self._drop_gone()
+            if isinstance(self._follower, FinishingFollower):
+                await self._follower.finish()
         except StoreAway as problem:
             # The rows say what is left; it is tried again after a pause.
             self.breaker.failed(problem.message)

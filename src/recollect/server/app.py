@@ -96,6 +96,7 @@ ROUTERS: Final = (
     audit.router,
     forgetting.router,
     operation.reindex_router,
+    operation.reconcile_router,
     operation.jobs_router,
     transfer.router,
     access.router,

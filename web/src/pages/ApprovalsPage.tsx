@@ -115,11 +115,11 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
           {named("type", proposal.type)}
         </span>
         <span className="caption">
-          {proposal.role === ""
+          {proposal.role === "" || proposal.role === "person"
             ? t("approvals.by", { name: authorOf(proposal.proposer, t) })
             : t("approvals.byRole", {
                 name: authorOf(proposal.proposer, t),
-                role: proposal.role === "person" ? t("approvals.person") : proposal.role,
+                role: proposal.role,
               })}
         </span>
         <span className="flex-1" />
@@ -144,6 +144,22 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
         <p className="said text-muted mt-2">
           {t("approvals.because", { reason: proposal.reason })}
         </p>
+      )}
+      {proposal.nearest.length > 0 && (
+        <section className="bg-canvas mt-3 rounded-xl px-4 py-3">
+          <h3 className="eyebrow mb-1.5">{t("approvals.near")}</h3>
+          <ul className="space-y-2">
+            {proposal.nearest.map(({ record, verdict }) => (
+              <li key={record.id}>
+                <p className="caption">
+                  {named("relation", verdict.relation)} · {format.percent(verdict.probability)} ·{" "}
+                  {format.age(record.last_confirmed)}
+                </p>
+                <Difference before={record.content} after={edited ?? proposal.content} />
+              </li>
+            ))}
+          </ul>
+        </section>
       )}
       {!isPending && proposal.decided_by !== null && (
         <p className="caption mt-2">
