@@ -241,7 +241,7 @@ async def mcp(
             raise
         raise NotAvailable(
             f"The MCP server needs {missing.name}, which is not installed",
-            hint="Install it with: pip install mcp",
+            hint="Install it with: pip install 'recollect[mcp]'",
         ) from None
     tongue = checked_choice(cast("Tongue", language), TONGUES)
     async with opened(shared, _FIRST_WORDS, missing="create") as memory:
