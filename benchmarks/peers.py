@@ -6,8 +6,9 @@ turns, and a figure is the median of the rounds. `numpy` is the floor: a table, 
 memory. Vectors are looked up, so that no model is part of the speed; for the quality all others are
 given the vectors of our embedder, as none of them has a default that works offline.
 
-    python benchmarks/peers.py [--sizes 10000,100000] [--rounds 3] [--sets FOLDER] [--questions 100]
-                               [--json FILE] [--chart FILE.svg] [--docs] [NAME ...]
+    python benchmarks/peers.py [--sizes 10000,100000] [--rounds 3] [--one-by-one 10000]
+                               [--sets FOLDER] [--questions 100] [--json FILE] [--chart FILE.svg]
+                               [--docs] [NAME ...]
 
 `--docs` writes docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
 """
@@ -53,9 +54,9 @@ PACKAGES: dict[str, list[str]] = {
     "numpy": [],
 }
 NAMES = ["recollect", *PACKAGES]
-# mem0 and LlamaIndex commit every text by itself: filling in takes minutes, so they are measured in
-# one round, up to this size.
-ONE_BY_ONE = {"mem0": 10_000, "llama-index": 10_000}
+# These commit every text by itself: filling in takes minutes, so they are measured in one round, up
+# to `--one-by-one` records.
+ONE_BY_ONE = ("mem0", "llama-index")
 DIMENSION = 384
 QUESTIONS = 303
 KILLED_AFTER = 100
@@ -192,7 +193,7 @@ def lost_when_killed(name: str, texts: Path, folder: Path) -> int:
 
 
 def compare_speed(
-    names: Sequence[str], sizes: Sequence[int], rounds: int
+    names: Sequence[str], sizes: Sequence[int], rounds: int, one_by_one: int
 ) -> dict[str, dict[str, float | None]]:
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as place:
@@ -200,7 +201,7 @@ def compare_speed(
             for name in names:
                 if number and name in ONE_BY_ONE:
                     continue
-                most = ONE_BY_ONE.get(name, max(sizes))
+                most = min(one_by_one, max(sizes)) if name in ONE_BY_ONE else max(sizes)
                 texts = Path(place) / f"texts-{most}.npz"
                 if not texts.exists():
                     write_texts(texts, [size for size in sizes if size <= most])
@@ -212,6 +213,7 @@ def compare_speed(
             for row in rows_of(sizes)
         }
         for name, some in found.items()
+        if some
     }
 
 
@@ -456,6 +458,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sizes", default="10000,100000", help="records of one user")
+    parser.add_argument("--one-by-one", type=int, default=10_000, help="most for the slow ones")
     parser.add_argument("--sets", type=Path, help="folder of the recall sets")
     parser.add_argument("--questions", type=int, default=100, help="of each set; 0 for no quality")
     parser.add_argument("--units", type=int, default=5_000, help="leave larger sets out")
@@ -465,14 +468,16 @@ def main() -> None:
     asked = parser.parse_args()
     sizes = sorted(int(it) for it in asked.sizes.split(","))
     versions = install(asked.names)
+    speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one)
     quality: dict[str, Any] = {}
     if asked.questions:
         quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units)
-    speed = compare_speed(asked.names, sizes, asked.rounds) if asked.rounds else {}
     report = {
         "machine": machine(),
         "versions": versions,
+        "sizes": sizes,
         "rounds": asked.rounds,
+        "one_by_one": asked.one_by_one,
         "questions": asked.questions,
         "speed": speed,
         "quality": quality,
