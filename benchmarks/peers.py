@@ -10,7 +10,8 @@ given the vectors of our embedder, as none of them has a default that works offl
                                [--sets FOLDER] [--questions 100] [--json FILE] [--chart FILE.svg]
                                [--docs] [NAME ...]
 
-`--docs` writes docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
+A run that was stopped goes on where it ended; `--again` begins anew. `--docs` writes
+docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,7 @@ from recollect.evaluation.speed import Writer
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 ENVIRONMENTS = HERE / ".venv-peers"
+KEPT = HERE.parent / "reports" / "peers.json"
 LIVES = HERE / "everyday"
 # sqlite-vec and SqliteStore need a SQLite that loads extensions: pysqlite3 brings one.
 PACKAGES: dict[str, list[str]] = {
@@ -192,21 +195,45 @@ def lost_when_killed(name: str, texts: Path, folder: Path) -> int:
     return max(0, acknowledged - int(told(name, texts, folder, "count")))
 
 
+class Kept:
+    """What was measured so far, in a file: a run that was stopped goes on where it ended."""
+
+    def __init__(self, path: Path, of: Mapping[str, Any]) -> None:
+        self._path = path
+        self._values: dict[str, Any] = {}
+        if path.exists():
+            kept = json.loads(path.read_text())
+            self._values = kept["measured"] if kept["of"] == of else {}
+        self._of = of
+
+    def get(self, key: str, measure: Callable[[], Any]) -> Any:
+        if key not in self._values:
+            print(key, file=sys.stderr, flush=True)
+            self._values[key] = measure()
+            self._path.parent.mkdir(exist_ok=True)
+            self._path.write_text(json.dumps({"of": self._of, "measured": self._values}))
+        return self._values[key]
+
+
 def compare_speed(
-    names: Sequence[str], sizes: Sequence[int], rounds: int, one_by_one: int
+    names: Sequence[str], sizes: Sequence[int], rounds: int, one_by_one: int, kept: Kept
 ) -> dict[str, dict[str, float | None]]:
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as place:
+
+        def measure(name: str) -> dict[str, float]:
+            most = min(one_by_one, max(sizes)) if name in ONE_BY_ONE else max(sizes)
+            texts = Path(place) / f"texts-{most}.npz"
+            if not texts.exists():
+                write_texts(texts, [size for size in sizes if size <= most])
+            return measured(name, texts, Path(place))
+
         for number in range(rounds):
             for name in names:
                 if number and name in ONE_BY_ONE:
                     continue
-                most = min(one_by_one, max(sizes)) if name in ONE_BY_ONE else max(sizes)
-                texts = Path(place) / f"texts-{most}.npz"
-                if not texts.exists():
-                    write_texts(texts, [size for size in sizes if size <= most])
-                print(f"round {number + 1}: {name}", file=sys.stderr)
-                found[name].append(measured(name, texts, Path(place)))
+                figures = kept.get(f"speed {number + 1} {name}", partial(measure, name))
+                found[name].append(figures)
     return {
         name: {
             row: statistics.median(it[row] for it in some) if row in some[0] else None
@@ -253,7 +280,9 @@ def write_set(
     )
 
 
-def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> dict[str, Any]:
+def quality_on_set(
+    names: Sequence[str], recall_set: RecallSet, place: Path, kept: Kept
+) -> dict[str, Any]:
     units = [(unit.scope, text_of(unit)) for unit in recall_set.units]
     asked = [(query.scope, query.query) for query in recall_set.queries]
     path = place / f"{recall_set.name}.npz"
@@ -265,7 +294,7 @@ def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> 
     same = {unit.id: ids[key] for unit, key in zip(recall_set.units, units, strict=True)}
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = ranked(name, path, place)
+        rankings = kept.get(f"{path.stem} {name}", partial(ranked, name, path, place))
         hits: list[float] = []
         recalls: list[float] = []
         for query, texts in zip(recall_set.queries, rankings, strict=True):
@@ -277,7 +306,7 @@ def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> 
     return figures
 
 
-def quality_everyday(names: Sequence[str], place: Path, lives: int) -> dict[str, Any]:
+def quality_everyday(names: Sequence[str], place: Path, lives: int, kept: Kept) -> dict[str, Any]:
     """Tell the invented lives as plain texts, and count how often the best hit is right."""
     units: list[tuple[str, str]] = []
     checks: list[dict[str, Any]] = []
@@ -294,7 +323,7 @@ def quality_everyday(names: Sequence[str], place: Path, lives: int) -> dict[str,
     write_set(path, units, [(check["life"], check["ask"]) for check in checks])
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = ranked(name, path, place)
+        rankings = kept.get(f"{path.stem} {name}", partial(ranked, name, path, place))
         first = [
             bool(texts) and says(texts[0], check["want"])
             for check, texts in zip(checks, rankings, strict=True)
@@ -316,7 +345,6 @@ def says(text: str, wanted: Iterable[str]) -> bool:
 
 
 def ranked(name: str, path: Path, place: Path) -> list[list[str]]:
-    print(f"quality on {path.stem}: {name}", file=sys.stderr)
     folder = place / f"{path.stem}-{name}"
     folder.mkdir()
     rankings: list[list[str]] = told(name, path, folder, "quality")
@@ -325,15 +353,15 @@ def ranked(name: str, path: Path, place: Path) -> list[list[str]]:
 
 
 def compare_quality(
-    names: Sequence[str], folder: Path | None, questions: int, most_units: int
+    names: Sequence[str], folder: Path | None, questions: int, most_units: int, kept: Kept
 ) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
-        figures[EVERYDAY] = quality_everyday(names, Path(place), max(1, questions // 8))
+        figures[EVERYDAY] = quality_everyday(names, Path(place), max(1, questions // 8), kept)
         for name in sets_in(folder) if folder is not None else ():
             recall_set = read_set(folder, name).first(questions)
             if len(recall_set.units) <= most_units:
-                figures[name] = quality_on_set(names, recall_set, Path(place))
+                figures[name] = quality_on_set(names, recall_set, Path(place), kept)
     return figures
 
 
@@ -465,13 +493,18 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--chart", type=Path, help="draw the figures of speed to this SVG file")
     parser.add_argument("--docs", action="store_true", help="write them into docs/benchmarks*")
+    parser.add_argument("--again", action="store_true", help="measure everything anew")
     asked = parser.parse_args()
+    if asked.again:
+        KEPT.unlink(missing_ok=True)
     sizes = sorted(int(it) for it in asked.sizes.split(","))
     versions = install(asked.names)
-    speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one)
+    measured_as = {"sizes": sizes, "one_by_one": asked.one_by_one, "questions": asked.questions}
+    kept = Kept(KEPT, measured_as | {"versions": versions})
+    speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one, kept)
     quality: dict[str, Any] = {}
     if asked.questions:
-        quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units)
+        quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units, kept)
     report = {
         "machine": machine(),
         "versions": versions,

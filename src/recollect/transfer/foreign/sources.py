@@ -40,12 +40,12 @@ _WAIT_SECONDS: Final = 60
 
 def is_address(source: object) -> bool:
     """Return whether the source is an address instead of a file."""
-    return isinstance(source, str) and urlsplit(source).scheme in (*_DATABASE, *_WEB)
+    return is_database(source) or (isinstance(source, str) and urlsplit(source).scheme in _WEB)
 
 
 def is_database(source: object) -> bool:
     """Return whether the source is the address of a database server."""
-    return isinstance(source, str) and urlsplit(source).scheme in _DATABASE
+    return isinstance(source, str) and urlsplit(source).scheme.partition("+")[0] in _DATABASE
 
 
 @contextlib.contextmanager
