@@ -19,7 +19,6 @@ from recollect.cli.app import run
 from recollect.server.app import create_app
 from recollect.settings import Settings
 from recollect.settings.sections import fields_of, is_section
-from tests.other_memories import write_samples
 
 _ROOT = Path(__file__).parent.parent.parent
 _READMES = ("README.md", "README.zh-CN.md")
@@ -51,6 +50,8 @@ _OTHER_PAGES = (
     "docs/backends.zh-CN.md",
     "docs/databases.md",
     "docs/databases.zh-CN.md",
+    "docs/models.md",
+    "docs/models.zh-CN.md",
     "docs/people.md",
     "docs/people.zh-CN.md",
     "docs/supervisor.md",
@@ -256,6 +257,9 @@ def test_what_is_to_be_typed_works(
     (tmp_path / "docs").mkdir()
     for name in ("concepts.md", "http.md"):
         shutil.copy(_ROOT / "docs" / name, tmp_path / "docs")
+    # Not above: this file also writes docs/settings.md, without a package of tests.
+    from tests.other_memories import write_samples
+
     write_samples(tmp_path / "exports")
     lines = [line for block in _blocks(page, "sh") for line in block.splitlines() if line]
     typed = [line for line in lines if line.partition("#")[0].strip() not in _SET_UP]

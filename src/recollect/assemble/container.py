@@ -19,6 +19,8 @@ from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.agents.overlays import SqlAgentOverlays
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
+    from recollect.assemble.vectors import VectorStore
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
     from recollect.backends.redis.mirror import RedisMirror
@@ -36,8 +39,10 @@ if TYPE_CHECKING:
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
+    from recollect.domain.record import Record
     from recollect.domain.scope import Scope
     from recollect.domain.stats import CacheStats
+    from recollect.domain.turn import Turn
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.reindex import Reindexer, ReindexService
@@ -51,10 +56,12 @@ if TYPE_CHECKING:
     from recollect.keys.service import KeyService
     from recollect.knowledge.base import KnowledgeBase
     from recollect.ports.archives import Blobs
+    from recollect.ports.copies import Copies
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
+    from recollect.ports.units import VectorIndex
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
@@ -69,6 +76,7 @@ if TYPE_CHECKING:
     from recollect.records.versions import Bulk, Versions
     from recollect.retention.rows import SqlRetention
     from recollect.retention.short_term import Promoter
+    from recollect.spool.service import Spool
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
@@ -111,7 +119,7 @@ class Wiring:
         self.store: Store = self.router.route(self, lambda parts: parts.here.store, STORE)
         self.jobs = self.here.jobs
         self.meter = Meter()
-        self.listing = Listing(self.store, clock)
+        self.listing = Listing(self.store, clock, self._waiting)
         self.lifetime = Lifetime(self)
         if redis is not None:
             redis.belong_to(self.router.common.database)
@@ -120,6 +128,21 @@ class Wiring:
     @property
     def embedding(self) -> EmbeddingService:
         return self.understanding.embedding
+
+    @cached_property
+    def spool(self) -> Spool | None:
+        """Where writes wait while the database server is away; one for all stores."""
+        common = self.router.common
+        if common is not self:
+            return common.spool
+        if self.database.outage is None or self.settings.storage.spool is False:
+            return None
+        from recollect.assemble.spool import spool_of
+
+        return spool_of(self)
+
+    def _waiting(self, scopes: Sequence[Scope]) -> Sequence[Record | Turn]:
+        return () if self.spool is None else self.spool.items(scopes)
 
     @cached_property
     def mirror(self) -> RedisMirror | None:
@@ -150,7 +173,35 @@ class Wiring:
 
     @property
     def indexes(self) -> Indexes:
-        return self.here.units, self.here.vectors
+        return self.here.units, self.vectors
+
+    @cached_property
+    def vector_store(self) -> VectorStore | None:
+        """Return the vector store of large scopes, if the settings name one."""
+        if not self.settings.vector_store:
+            return None
+        from recollect.assemble.vectors import vector_store_of
+
+        return vector_store_of(
+            self.settings, self.database, self.jobs, self.clock, self.here.vectors
+        )
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """Return the index of vectors: of this process, or with the vector store."""
+        return self.here.vectors if self.vector_store is None else self.vector_store.index
+
+    @property
+    def followings(self) -> tuple[Following, ...]:
+        """Return what keeps the derived stores of this database up to date."""
+        vectors = None if self.vector_store is None else self.vector_store.following
+        return tuple(filter(None, (vectors, self.mirroring)))
+
+    @property
+    def copies(self) -> list[Copies]:
+        """Return what forgetting has to erase beside the database."""
+        vectors = None if self.vector_store is None else self.vector_store.copies
+        return [it for it in (vectors, self.mirror) if it is not None]
 
     @cached_property
     def _larger_reader(self) -> AnswerModel | None:
@@ -185,7 +236,7 @@ class Wiring:
             self.database,
             self.here.store,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.late_vectors,
             self.vector_gaps,
@@ -198,6 +249,7 @@ class Wiring:
             if has_model
             else None,
             None if self.redis is None else self.redis.answers(self.here.store, self._answer_mark),
+            self.spool,
         )
 
     def _answer_mark(self) -> str:
@@ -213,6 +265,11 @@ class Wiring:
         verbs = recalling(self.settings.recall.limit, self.settings.recall.gap)
         return self.router.route(self, lambda parts: parts.store_recaller, verbs)
 
+    @property
+    def every_following(self) -> list[Following]:
+        """Return what keeps the derived stores of all open databases up to date."""
+        return [following for parts in self.router.opened for following in parts.followings]
+
     async def close_mirroring(self) -> None:
         if self.mirroring is not None:
             await self.mirroring.close()
@@ -227,6 +284,7 @@ class Wiring:
 
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
+        _ = self.settings.vector_store
         wanted, default = self.settings, Settings()
         parts = ("models", "notes", "session", "archive")
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):
@@ -276,6 +334,7 @@ class Wiring:
             self.redactor,
             judging=judging_of(self.settings, self.fresh_links),
             facets=Facets(self.understanding.facets),
+            spool=self.spool,
         )
 
     def _link_among(self) -> LinkAmong | None:
@@ -362,7 +421,13 @@ class Wiring:
 
         schedule = schedule_of(self.settings)
         return Observer(
-            self.store, self.late_vectors, self.clock, self.redactor, schedule, self.told
+            self.store,
+            self.late_vectors,
+            self.clock,
+            self.redactor,
+            schedule,
+            self.told,
+            self.spool,
         )
 
     @cached_property
@@ -552,8 +617,9 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            self.spool,
             self.redis,
-            [self.mirror] if self.mirror is not None else [],
+            self.copies,
         )
 
     @cached_property
@@ -594,7 +660,7 @@ class Wiring:
             self.database,
             self.clock,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
@@ -638,7 +704,7 @@ class Wiring:
             self.jobs,
             self.here.maintenance,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.recaller,
             self.embedding,
             self.understanding.cache_stats,
@@ -647,6 +713,8 @@ class Wiring:
             lambda: self.judge,
             self.metrics,
             lambda: None if self.redis is None else self.redis.stats(),
+            lambda: self.every_following,
+            self.spool,
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:

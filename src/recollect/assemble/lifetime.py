@@ -69,6 +69,12 @@ class Lifetime:
         self._ready_by = 0.0
         self._following: asyncio.Task[None] | None = None
 
+    async def settle_in(self) -> None:
+        """Do what comes before anything is read or written here."""
+        await self.hide_forgotten()
+        await self.go_on_forgetting()
+        await self._parts.moves.follow()
+
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
         if await asyncio.to_thread(self._parts.database.ledger.ids):
@@ -98,6 +104,13 @@ class Lifetime:
             # Only this process sees a temporary one.
             forever = self._parts.moves.follow_forever()
             self._following = asyncio.create_task(forever, name="recollect-follow")
+        if (outage := self._parts.database.outage) is not None:
+            outage.on_return(self._catch_up_again)
+
+    def _catch_up_again(self) -> None:
+        """Read what could not be read while the database server was away."""
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
 
     async def _catch_up(self) -> None:
         """Read what was told to programs that ended before they had read it."""
@@ -133,6 +146,10 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
+        if self._parts.vector_store is not None:
+            self._parts.vector_store.following.start()
+        if self._parts.here.outbox is not None:
+            self._parts.here.outbox.start()
         if self._parts.redis is not None:
             await self._start_mirroring(self._parts.redis)
 
@@ -194,6 +211,8 @@ class Lifetime:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        if self._parts.spool is not None:
+            await self._parts.spool.close()
         pending = await self._finish_reading()
         for store in self._parts.router.stores.values():
             await store.lifetime.close_store()
@@ -263,6 +282,11 @@ class Lifetime:
                 # Another process reads it, or it failed and is tried again in a moment.
                 await asyncio.sleep(_POLL_SECONDS)
 
+    async def _close_vectors(self) -> None:
+        if self._parts.vector_store is not None:
+            await self._parts.vector_store.following.close()
+            await self._parts.vector_store.sink.close()
+
     async def _close_work(self) -> None:
         if self._erasing is not None:
             # Opening and closing a memory is enough to finish forgetting.
@@ -284,11 +308,14 @@ class Lifetime:
             "working": lambda: self._parts.working.close(),
             "store_recaller": lambda: self._parts.store_recaller.close(),
             "_larger_reader": lambda: self._parts.close_reader(),
+            "vector_store": self._close_vectors,
         }
         # Those of the common store serve the stores of agents too.
         shared = (
             {"keys", "knowledge"} if self._parts.router.common is not self._parts else set[str]()
         )
+        if "outbox" in vars(self._parts.here) and self._parts.here.outbox is not None:
+            await self._parts.here.outbox.close()
         for name, end in endings.items():
             if name in vars(self._parts) and name not in shared:
                 await end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.context.archives.vault import Vault
     from recollect.domain.archive import Archive
     from recollect.domain.embedding import EmbeddingModel
     from recollect.domain.meter import Meter
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from recollect.recall.shared_answers import SharedAnswers
     from recollect.records.usage import Usage
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
 
 
 def recaller_of(
@@ -54,7 +57,8 @@ def recaller_of(
     clock: Clock,
     meter: Meter,
     intents: IntentModel | None,
-    shared: SharedAnswers | None,
+    shared: SharedAnswers | None = None,
+    spool: Spool | None = None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     archives = SqlArchives(database)
@@ -71,7 +75,7 @@ def recaller_of(
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    return CachedRecaller(services, embedding, clock, intents, shared)
+    return CachedRecaller(services, embedding, clock, intents, shared, spool)
 
 
 def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | None) -> str:
@@ -111,14 +115,17 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
 
 
 def _archive_text(settings: Settings, database: Database, archives: SqlArchives) -> ArchiveText:
-    async def text_of(archive: Archive) -> str:
+    @cache
+    def vault() -> Vault:
         # Imported here: few questions lead to an archive, and reading one takes many modules.
         from recollect.assemble.stores import contents_of
         from recollect.context.archives.vault import Vault
 
-        vault = Vault(contents_of(settings, database))
+        return Vault(contents_of(settings, database))
+
+    async def text_of(archive: Archive) -> str:
         found = await archives.with_blob([archive.scope], archive.id)
-        return "" if found is None else (await vault.read(*found)).text or ""
+        return "" if found is None else (await vault().read(*found)).text or ""
 
     return text_of
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from recollect.retention.short_term import Buffer, Promoter, Quarantine
     from recollect.retention.sweep import RecordSweep
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
 
@@ -145,6 +146,7 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
     copied: Callable[[], Awaitable[Collection[str]]],
+    spool: Spool | None,
     redis: Redis | None,
     copies: Sequence[Copies],
 ) -> Forgetting:
@@ -174,14 +176,18 @@ def forgetting_of(
         let_go=let_go,
         own_document=own_document,
         copied=copied,
+        spool=spool,
         copies=copies,
     )
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:
     """Return the files beside the database that a verification searches too."""
+    from recollect.assemble.spool import place_of as spool_place
     from recollect.backends.audit_anchor import anchor_of
+    from recollect.spool.files import contents_of as contents_of_spool
 
     logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
     outgoing = (it for it in settings.outgoing_dir.rglob("*") if it.is_file())
-    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database)]
+    waiting = (path for path, _ in contents_of_spool(spool_place(settings)))
+    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database), *waiting]

@@ -69,6 +69,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "stats": "--user ann --json",
     "doctor": "--deep",
     "reindex": "--model local",
+    "reconcile": "--dry-run",
     "where": "--data ./memory.db",
     "backup": "memory-backup.db",
     "restore": "memory-backup.db",

@@ -39,6 +39,7 @@ from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import CommonFilters
+from recollect.domain.followers import Reconciled
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
@@ -51,7 +52,7 @@ from recollect.domain.preview import ContextPreview
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
-from recollect.domain.stats import Stats
+from recollect.domain.stats import SpoolStats, Stats
 from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats, MovedIn
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
@@ -115,6 +116,7 @@ class RemoteMemory(ScopedRemote, Memory):
             NameGraph,
             Profile,
             Recalled,
+            Reconciled,
             Record,
             Reindexing,
             Route,
@@ -158,6 +160,12 @@ class RemoteMemory(ScopedRemote, Memory):
     @property
     def meter(self) -> Meter:
         raise _decided_there("What a server does")
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        raise NotAvailable(
+            "What waits for a database is known on the server", hint="`stats()` tells it."
+        )
 
     @property
     def settings(self) -> Settings:

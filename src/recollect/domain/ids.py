@@ -10,7 +10,7 @@ import uuid
 from typing import Final, Literal
 
 Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job", "item"]
-Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget", "key"]
+Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget", "key", "spool"]
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS: Final = [first + second for first in _ALPHABET for second in _ALPHABET]

@@ -39,12 +39,17 @@ from recollect.recall.listing import Listing
 if TYPE_CHECKING:
     from recollect.erasure.proof import SqlProof
     from recollect.erasure.rows import SqlErasure
+    from recollect.spool.entries import SpoolEntry
+    from recollect.spool.service import Spool
 
 _PAGE_RECORDS: Final = 500
 # The number of batches that run without a pause.
 _BATCHES_WITHOUT_PAUSE: Final = 5
 # The kinds that progress counts.
 _OWNERS: Final = ("records", "turns", "archives", "documents")
+
+# The ledger of forgettings may lie in the bucket too.
+_OF_BLOBS: Final = frozenset({"blobs_unreachable", "blobs_refused"})
 
 _log = logging.getLogger(__name__)
 
@@ -197,7 +202,9 @@ class Forgetting:
         own_document: Callable[[Caller, str], Awaitable[Document]],
         copied: Callable[[], Awaitable[Collection[str]]],
         copies: Sequence[Copies] = (),
+        spool: Spool | None = None,
     ) -> None:
+        self._spool = spool
         self._copies = copies
         # Writes pending in this process must come before the forgetting.
         self._settle = settle
@@ -224,6 +231,8 @@ class Forgetting:
         progress: Progress | None = None,
     ) -> Forgotten:
         """Erase the target, or with `dry_run` count what would be erased."""
+        if self._spool is not None and not dry_run:
+            await self._forget_waiting(self._spool, caller, wish)
         await self._require_no_copy(caller, wish)
         try:
             await self._settle()
@@ -260,6 +269,8 @@ class Forgetting:
                 cleaning = await clean_up(self._erasure, forget_id, even_large=verify, away=away)
         except StorageError as problem:
             # It is hidden already; a job does the rest.
+            if problem.code in _OF_BLOBS:
+                away = (self._blobs.name,)
             _log.warning("%s will be finished later: %s", forget_id, problem)
             with contextlib.suppress(StorageError):
                 await self._erasure.postpone(forget_id)
@@ -277,6 +288,21 @@ class Forgetting:
             away=away,
             verification=verification,
         )
+
+    async def _forget_waiting(self, spool: Spool, caller: Caller, wish: ForgetRequest) -> None:
+        """Have what waits for the database server stored first, so that it is forgotten with all
+        that belongs to it; while the server is away, erase what is meant where it waits.
+        """
+        try:
+            await spool.drain()
+        except StorageError as problem:
+            erased = await spool.erase(lambda entry: _is_meant(caller, wish, entry))
+            raise StorageError(
+                f"The database is away, so only what waited on this machine was erased ({erased:,} "
+                f"records and turns): {problem.message}",
+                code=problem.code,
+                hint="Forget again when the database is back; what it holds is unchanged.",
+            ) from problem
 
     async def _require_no_copy(self, caller: Caller, wish: ForgetRequest) -> None:
         """Refuse while a copy that was left by a move, or is being made, would keep it."""
@@ -384,6 +410,21 @@ def _report_progress(
 def _is_own(caller: Caller, scope: Scope) -> bool:
     """Return whether a scope is the caller's or its children's; the user's own scope is not."""
     return scope == caller.scope or scope != caller.scope.of_user
+
+
+def _is_meant(caller: Caller, wish: ForgetRequest, entry: SpoolEntry) -> bool:
+    """Return whether something that waits belongs to what is to be forgotten."""
+    if wish.user is not None:
+        person = _person(caller, wish.user, is_operator=wish.all_agents)
+        place = (person.org, person.workspace, person.name)
+        return any(place == (it.org, it.workspace, it.user) for it in entry.scopes)
+    if wish.everything:
+        return caller.scope in entry.scopes
+    if not entry.scopes.issubset(caller.writable):
+        return False
+    if wish.session is not None:
+        return any(item.session == wish.session for item in entry.items)
+    return not entry.ids.isdisjoint(wish.ids)
 
 
 def _person(caller: Caller, user: str, *, is_operator: bool) -> Person:

@@ -29,6 +29,7 @@ from recollect.domain.stats import (
     Health,
     HealthFigures,
     RedisStats,
+    SpoolStats,
     Stats,
 )
 from recollect.domain.times import aware
@@ -42,10 +43,12 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.recall.cache import CachedRecaller
+from recollect.spool.service import Spool
 from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.metric_hours import SqlMetricHours
 
@@ -311,9 +314,13 @@ class StatisticsCollector:
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
         redis: Callable[[], RedisStats | None],
+        followings: Callable[[], Iterable[Following]],
+        spool: Spool | None = None,
     ) -> None:
         self._redis = redis
+        self._followings = followings
         self._store = store
+        self._spool = spool
         self._jobs = jobs
         self._maintenance = maintenance
         self._units = units
@@ -343,5 +350,7 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            followers=tuple([await following.state() for following in self._followings()]),
+            spool=SpoolStats() if self._spool is None else self._spool.stats(),
             redis=self._redis(),
         )

@@ -196,13 +196,17 @@ class Worker:
 
     async def _work_forever(self, kinds: tuple[str, ...]) -> None:
         work_in_background()
+        is_paused = False
         while True:
             try:
                 await self._look()
                 await self._run_lane(kinds)
+                is_paused = False
             except RecollectError as problem:
                 # The database may be busy or away for a while; jobs wait in it.
-                _log.warning("background work pauses: %s", problem)
+                level = logging.INFO if is_paused else logging.WARNING
+                _log.log(level, "background work pauses: %s", problem)
+                is_paused = True
             await asyncio.sleep(_IDLE_SECONDS)
 
 
