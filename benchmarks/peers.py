@@ -113,6 +113,8 @@ def install(names: Iterable[str]) -> dict[str, str]:
     versions: dict[str, str] = {}
     for name in names:
         if name == "recollect":
+            asked = ["git", "-C", HERE, "rev-parse", "--short=8", "HEAD"]
+            versions[name] = subprocess.check_output(asked, text=True).strip()
             continue
         place, packages = ENVIRONMENTS / name, ["numpy", *PACKAGES[name]]
         made_for, python = place / ".made-for", place / "bin" / "python"
@@ -198,17 +200,19 @@ def lost_when_killed(name: str, texts: Path, folder: Path) -> int:
 class Kept:
     """What was measured so far, in a file: a run that was stopped goes on where it ended."""
 
-    def __init__(self, path: Path, of: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, of: Mapping[str, Any], versions: Mapping[str, str]) -> None:
         self._path = path
+        self._versions = versions
         self._values: dict[str, Any] = {}
         if path.exists():
             kept = json.loads(path.read_text())
             self._values = kept["measured"] if kept["of"] == of else {}
         self._of = of
 
-    def get(self, key: str, measure: Callable[[], Any]) -> Any:
+    def get(self, what: str, name: str, measure: Callable[[], Any]) -> Any:
+        key = f"{what} {self._versions.get(name, name)}"
         if key not in self._values:
-            print(key, file=sys.stderr, flush=True)
+            print(f"{what}: {name}", file=sys.stderr, flush=True)
             self._values[key] = measure()
             self._path.parent.mkdir(exist_ok=True)
             self._path.write_text(json.dumps({"of": self._of, "measured": self._values}))
@@ -232,7 +236,7 @@ def compare_speed(
             for name in names:
                 if number and name in ONE_BY_ONE:
                     continue
-                figures = kept.get(f"speed {number + 1} {name}", partial(measure, name))
+                figures = kept.get(f"speed {number + 1}", name, partial(measure, name))
                 found[name].append(figures)
     return {
         name: {
@@ -294,7 +298,7 @@ def quality_on_set(
     same = {unit.id: ids[key] for unit, key in zip(recall_set.units, units, strict=True)}
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = kept.get(f"{path.stem} {name}", partial(ranked, name, path, place))
+        rankings = kept.get(path.stem, name, partial(ranked, name, path, place))
         hits: list[float] = []
         recalls: list[float] = []
         for query, texts in zip(recall_set.queries, rankings, strict=True):
@@ -323,7 +327,7 @@ def quality_everyday(names: Sequence[str], place: Path, lives: int, kept: Kept) 
     write_set(path, units, [(check["life"], check["ask"]) for check in checks])
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = kept.get(f"{path.stem} {name}", partial(ranked, name, path, place))
+        rankings = kept.get(path.stem, name, partial(ranked, name, path, place))
         first = [
             bool(texts) and says(texts[0], check["want"])
             for check, texts in zip(checks, rankings, strict=True)
@@ -500,7 +504,7 @@ def main() -> None:
     sizes = sorted(int(it) for it in asked.sizes.split(","))
     versions = install(asked.names)
     measured_as = {"sizes": sizes, "one_by_one": asked.one_by_one, "questions": asked.questions}
-    kept = Kept(KEPT, measured_as | {"versions": versions})
+    kept = Kept(KEPT, measured_as, versions)
     speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one, kept)
     quality: dict[str, Any] = {}
     if asked.questions:
