@@ -89,6 +89,7 @@ adapters: setup ## the adapters that `make test` leaves out, each in an environm
 
 soak: setup ## long durability runs; writes reports/*.json
 	@mkdir -p reports
+	@sh tools/setup.sh server milvus
 	$(BIN)/pytest -m soak --timeout 7200
 	$(BIN)/pytest tests/properties --hypothesis-profile searching
 	@sh tools/setup.sh server seekdb

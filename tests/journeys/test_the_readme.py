@@ -60,6 +60,8 @@ _OTHER_PAGES = (
     "docs/supervisor.zh-CN.md",
     "docs/trust.md",
     "docs/trust.zh-CN.md",
+    "docs/vectors.md",
+    "docs/vectors.zh-CN.md",
     "docs/settings.md",
     "CONTRIBUTING.md",
     "SECURITY.md",

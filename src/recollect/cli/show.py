@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from recollect.domain.audit import AuditEntry, AuditVerdict
     from recollect.domain.embedding import EmbedderCheck, EmbedderState
+    from recollect.domain.followers import FollowerState
     from recollect.domain.injection import Replay
     from recollect.domain.meter import MetricFigures
     from recollect.domain.model_tier import ModelUsage
@@ -174,11 +175,22 @@ def stats(console: Console, figures: Stats) -> None:
         **_waiting(figures.spool),
         **_last_day(figures.last_day),
         **{f"{it.task} model": _tier(it) for it in figures.models},
+        **{f"{it.kind} store": _followed(it) for it in figures.followers},
     }
     table = plain_table("", "")
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
     console.print(table)
+
+
+def _followed(store: FollowerState) -> str:
+    """Return how far a derived store is."""
+    told = f"{store.name}: {store.condition}, {store.done:,} of {store.total:,} units"
+    if store.lag:
+        told += f", {store.lag:,} writes behind"
+    if store.to_erase:
+        told += f", {store.to_erase:,} forgotten scopes to erase"
+    return told
 
 
 def _redis(redis: RedisStats | None) -> dict[str, str]:

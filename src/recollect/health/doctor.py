@@ -93,6 +93,17 @@ def follower_finding(
     return Finding(part=part, message=message, figures=figures)
 
 
+def left_store_finding(name: str) -> Finding:
+    """Return the finding about a store that has something and is not followed any more."""
+    return Finding(
+        part="left store",
+        verdict="warning",
+        message=f"{name} still has what it had; what is forgotten now stays there",
+        hint="Name it in storage.vectors again, run `recollect reconcile --clear`, then change it.",
+        figures={"name": name},
+    )
+
+
 class Doctor:
     """Examines an existing database; `model` is the current embedding model, if any."""
 
