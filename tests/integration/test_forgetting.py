@@ -83,6 +83,7 @@ NO_CONTENT = {
     "a model and how to ask it": {
         *("embedding_models.name", "embedding_models.choice", "items.model"),
     },
+    "the address of a derived store, without a key": {"followers.name"},
 }
 
 

@@ -151,7 +151,8 @@ async def test_each_setting_is_used_or_says_what_it_is_for(
     # Part of the URL of the vector store, which the section makes of it.
     made_into_others = {"storage.qdrant_url"}
     assert unread - later - explained - made_into_others == set()
-    assert len(later) < 25, later
+    # Among them those of servers that this test does not start.
+    assert len(later) < 35, later
     assert {"models.code"} <= explained
 
 
