@@ -19,6 +19,7 @@ from recollect.domain.audit import AuditVerdict
 from recollect.domain.document import Document
 from recollect.domain.hit import ArchivePassage, Hit
 from recollect.domain.injection import Replay
+from recollect.domain.preview import ContextPreview
 from recollect.domain.record import Episode, Kind, Procedure, Record, Version
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Summary
@@ -31,6 +32,16 @@ T = TypeVar("T")
 def decoded(kind: type[T], value: Any) -> T:
     """Return the value of this type that a server sent as JSON."""
     return _adapter(kind).validate_python(value)
+
+
+def encoded_json(kind: type[T], value: T) -> bytes:
+    """Return a value of this type as JSON."""
+    return _adapter(kind).dump_json(value)
+
+
+def decoded_json(kind: type[T], content: bytes) -> T:
+    """Return the value of this type that `encoded_json` wrote; raise `ValueError` for others."""
+    return _adapter(kind).validate_json(content)
 
 
 @cache
@@ -112,7 +123,7 @@ def _hit_from_json(form: Mapping[str, Any]) -> Json:
     return {**form, "item": next(found)}
 
 
-for _kind in (AuditVerdict, CacheStats, Document, Replay, Summary, Version):
+for _kind in (AuditVerdict, CacheStats, ContextPreview, Document, Replay, Summary, Version):
     _declare_properties(_kind)
 _declare_properties(Hit, _hit_from_json)
 

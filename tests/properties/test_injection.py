@@ -14,7 +14,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import new_turn
 from recollect.language.memory_block import strip_memory
-from recollect.recall.inject import build_context
+from recollect.recall.inject import build_block
 from tests.examples import examples
 
 _NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)
@@ -92,7 +92,7 @@ class OneTokenFourCharacters:
 
 def _build(hits: list[Hit], form: str, tokens: int, language: str) -> MemoryContext:
     options = RecallSettings(context_form=form, max_context_tokens=tokens)
-    return build_context(hits, options, OneTokenFourCharacters(), now=_NOW, language=language)
+    return build_block(hits, options, OneTokenFourCharacters(), now=_NOW, language=language).context
 
 
 _forms = st.sampled_from(("structured", "flat"))

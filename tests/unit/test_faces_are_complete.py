@@ -54,6 +54,7 @@ _SESSION = "a session calls it, which has verbs of its own"
 _WITHOUT_OPERATION = {
     "memory.open": _OWN,
     "memory.close": _OWN,
+    "memory.as_opened": _FACE,
     "memory.once": _FACE,
     "session.discard": _OWN,
     "session.archive.placeholder": "it only words what a listing tells",

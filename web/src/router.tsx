@@ -2,7 +2,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
@@ -12,6 +11,8 @@ import {
   knowledgeSearch,
   memorySearch,
   parseSearch,
+  personSearch,
+  promptSearch,
   signInSearch,
   stringifySearch,
   whoSearch,
@@ -19,6 +20,7 @@ import {
 import { MemoryPage } from "./pages/memory/MemoryPage";
 import { NotFoundPage } from "./pages/NotFoundPage";
 import { StartPage } from "./pages/StartPage";
+import { lazyRouteComponent } from "./parts/lazyPart";
 import { Shell } from "./parts/Shell";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
@@ -67,6 +69,15 @@ const knowledge = createRoute({
   component: lazyRouteComponent(() => import("./pages/knowledge/KnowledgePage"), "KnowledgePage"),
 });
 
+const knowledgeAddress = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/knowledge",
+  validateSearch: knowledgeSearch,
+  beforeLoad: ({ params, search }) => {
+    redirect({ to: "/org/$org/ws/$workspace/memory/knowledge", params, search, throw: true });
+  },
+});
+
 const sessions = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/sessions",
@@ -109,6 +120,41 @@ const metrics = createRoute({
   component: lazyRouteComponent(() => import("./pages/MetricsPage"), "MetricsPage"),
 });
 
+const prompt = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/prompt",
+  validateSearch: promptSearch,
+  component: lazyRouteComponent(() => import("./pages/prompt/PromptPage"), "PromptPage"),
+});
+
+const people = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/people",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/people/PeoplePage"), "PeoplePage"),
+});
+
+const person = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/people/$person",
+  validateSearch: personSearch,
+  component: lazyRouteComponent(() => import("./pages/people/PersonPage"), "PersonPage"),
+});
+
+const write = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/writes/$write",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/writes/WritePage"), "WritePage"),
+});
+
+const welcome = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/welcome",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/settings",
@@ -124,12 +170,18 @@ const routes = root.addChildren([
     memory,
     memoryTab,
     knowledge,
+    knowledgeAddress,
     sessions,
     session,
     agents,
     approvals,
     audit,
     metrics,
+    prompt,
+    people,
+    person,
+    write,
+    welcome,
     settings,
   ]),
 ]);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ def working_memory(
     prefetch: Prefetch,
     meter: Meter,
     opened: Callable[[Caller], None],
+    ready: Callable[[], Awaitable[None]],
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
     from recollect.assemble.working_memory import WorkingMemory
@@ -93,6 +94,7 @@ def working_memory(
         state=state,
         summariser=Summariser(tokens, settings.compression, models.of("summarise")),
         opened=opened,
+        ready=ready,
         ended=ended,
         left=told.leave,
         settings=settings.session,

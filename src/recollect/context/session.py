@@ -179,6 +179,7 @@ class Session:
         self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = BuiltPrompt()
+        self._remembered = MemoryContext(text="", tokens=0, ids=(), left_out=())
         self._saved_tokens = 0
         # The calls whose results were noted when they came, before the conversation has them.
         self._noted_calls: set[str] = set()
@@ -246,6 +247,11 @@ class Session:
     def summaries(self) -> tuple[Summary, ...]:
         """Return what replaces the beginning of the conversation, in order."""
         return () if self._window is None else self._window.compression.compression.parts
+
+    @property
+    def remembered(self) -> MemoryContext:
+        """Return what the last prompt said of what is remembered."""
+        return self._remembered
 
     @property
     def usage(self) -> SessionUsage:
@@ -355,7 +361,8 @@ class Session:
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says
         otherwise. What is remembered has `session.prepare_seconds` to be found; the rest is left
-        out. `usage.degraded` reports what is missing.
+        out. The first prompt of a process also waits for its models, up to `session.patience`.
+        `usage.degraded` reports what is missing.
         """
         await self._send(
             query,
@@ -504,10 +511,12 @@ class Session:
         with_scratchpad: bool,
         with_guide: bool | None,
     ) -> tuple[Message, ...]:
-        began = time.monotonic()
         window = await self._ensure_loaded()
         messages = self._intake.messages
         window.sender.begin(messages)
+        if query is not None:
+            await self._parts.ready()
+        began = time.monotonic()
         question = _newest_words(messages) if query is None else query
         if with_guide is None:
             with_guide = query is not None or self._tongue is not None
@@ -518,6 +527,7 @@ class Session:
         limit = self._parts.settings.prepare_seconds or math.inf
         left = limit - (time.monotonic() - began)
         remembered = await self._recall(query, messages, max(0.0, left))
+        self._remembered = remembered
         degraded = remembered.degraded
         if remembered.place == "system":
             beside.append(remembered.recalled)

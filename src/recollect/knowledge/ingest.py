@@ -128,19 +128,16 @@ def hash_of_file(content: BinaryIO) -> str:
 
 
 def _compress(content: BinaryIO, size: int, stored: BinaryIO) -> int:
-    import zstandard
+    from recollect.domain.compression import compress_file
 
     content.seek(0)
-    _, written = zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).copy_stream(
-        content, stored, size=size
-    )
-    return written
+    return compress_file(content, size, stored, _COMPRESSION_LEVEL)
 
 
 def _decompress(stored: bytes, size: int) -> bytes:
-    import zstandard
+    from recollect.domain.compression import decompressed
 
-    return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
+    return decompressed(stored, size)
 
 
 def _damaged(content_hash: str, why: str) -> StorageError:

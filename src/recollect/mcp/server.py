@@ -28,7 +28,7 @@ from recollect.domain.views import as_json
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.memory import Memory
-from recollect.recall.inject import build_context
+from recollect.recall.inject import build_block
 from recollect.tools import Toolbox, ToolSpec
 
 # --- The memory tools as MCP shows them: their schemas, what they may do, and calls by name -------
@@ -258,9 +258,9 @@ async def _newest(memory: Memory, language: Tongue) -> str:
         )
         for record in page.items
     ]
-    return build_context(
+    return build_block(
         hits, RecallSettings(), EstimatedTokens(), now=datetime.now(UTC), language=language
-    ).text
+    ).context.text
 
 
 def _name(record: Record) -> str:

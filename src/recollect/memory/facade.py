@@ -26,14 +26,23 @@ if TYPE_CHECKING:
     from recollect.domain.context import ContextFields, MemoryContext, Tongue
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
+    from recollect.domain.followers import Reconciled
     from recollect.domain.forgetting import Forgotten
+    from recollect.domain.graph import NameGraph
     from recollect.domain.hit import Hit, Recalled
     from recollect.domain.job import Progress
     from recollect.domain.meter import Meter, Metrics
+    from recollect.domain.preview import ContextPreview, TriedChange
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
-    from recollect.domain.stats import Stats
-    from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+    from recollect.domain.stats import SpoolStats, Stats
+    from recollect.domain.transfer import (
+        CopiedContents,
+        ExportCounts,
+        Imported,
+        ImportedChats,
+        MovedIn,
+    )
     from recollect.domain.turn import Turn
     from recollect.domain.upkeep import BulkChange
     from recollect.domain.write import Route, Trace, WritePolicy, Written
@@ -115,6 +124,14 @@ class Memory:
     def meter(self) -> Meter:
         """Return the counters of this process; for building a face."""
         return self._parts.meter
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        """Return what waits on this machine for a database server that is away.
+
+        It is None where nothing can wait: for a file, or if `storage.spool` is off.
+        """
+        return None if self._parts.spool is None else self._parts.spool.stats()
 
     @property
     def settings(self) -> Settings:
@@ -469,6 +486,31 @@ class Memory:
         return await self._parts.prefetch.context(self._caller, self._session, message, **wanted)
 
     @Operation(
+        "POST",
+        "/v1/context/preview",
+        "preview_context",
+        Role.READER,
+        repeat="read",
+        timed=True,
+        command="context",
+    )
+    async def preview(
+        self,
+        message: str,
+        *,
+        changes: Iterable[TriedChange] = (),
+        **wanted: Unpack[ContextFields],
+    ) -> ContextPreview:
+        """Return what `context` would return, part by part, with what is left out and why.
+
+        It is as for a reader who was given nothing yet: nothing counts as used, and no audit entry
+        is made. With `as_of`, it is what would have been told then. `changes` are tried as if they
+        were saved and nothing of them is stored: a new record, `{"id": …}` with other words, or
+        with `"delete": True`.
+        """
+        return await self._parts.previews.preview(self._caller, message, changes, **wanted)
+
+    @Operation(
         "GET", "/v1/profile", "get_profile", Role.READER, command="profile", tool="memory_profile"
     )
     async def profile(self) -> Profile:
@@ -479,6 +521,11 @@ class Memory:
     async def show_in_profile(self, record_id: str, *, shown: bool = True) -> Record:
         """Show a record in the profile, whatever its facet and origin, or hide it from there."""
         return await self._parts.profile_keeper.show(self._caller, record_id, shown=shown)
+
+    @Operation("GET", "/v1/graph", "get_graph", Role.READER, command="graph")
+    async def graph(self, *, limit: int = 200) -> NameGraph:
+        """Return the names in the records of this caller, and which are told of together."""
+        return await self._parts.names.of_caller(self._caller, limit)
 
     @Operation("GET", "/v1/tools/guide", "get_guide", Role.READER, command="tools guide")
     def guide(self, language: Tongue = "en") -> str:
@@ -699,7 +746,11 @@ class Memory:
     async def undo(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
-        """Revert the last change of a record, including a deletion; repeat to go further back."""
+        """Revert the last change of a record, including a deletion; repeat to go further back.
+
+        With `expected_version`, only if the record is still at that version: a repeated call is
+        then refused (`stale_version`) instead of going further back.
+        """
         return await self._parts.versions.undo(
             self._caller, record_id, expected_version=expected_version, reason=reason
         )
@@ -861,6 +912,35 @@ class Memory:
             self._caller, source, session=session, skip_bad=skip_bad, progress=progress
         )
 
+    @Operation("PUT", "/v1/import/from", "move_in", Role.WRITER, command="import")
+    async def move_in(
+        self,
+        source: str | Path | BinaryIO,
+        origin: str,
+        *,
+        namespace: str | None = None,
+        all_scopes: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> MovedIn:
+        """Import what another memory stores or exported.
+
+        `origin` is `mem0`, `langmem`, `langgraph`, `letta`, `zep`, `chatgpt` or `claude`, and
+        `source` a file, a folder, or the address of a server. What names another user or agent than
+        this caller's is left out; `all_scopes`, for an operator, gives it to them. `namespace` says
+        where a LangMem namespace names its user, such as `app/{user}/*`. With `dry_run` it is only
+        counted. Importing again adds nothing twice and changes nothing that is stored.
+        """
+        return await self._parts.migration.move_in(
+            self._caller,
+            origin,
+            source,
+            namespace=namespace,
+            all_scopes=all_scopes,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
     @Operation(
         "POST",
         "/v1/reindex",
@@ -911,6 +991,32 @@ class Memory:
 
     @Operation(
         "POST",
+        "/v1/reconcile",
+        "reconcile",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        patient=True,
+        command="reconcile",
+    )
+    async def reconcile(
+        self, *, dry_run: bool = False, rebuild: bool = False, clear: bool = False
+    ) -> tuple[Reconciled, ...]:
+        """Compare derived stores, such as a vector store, with the database, and repair them.
+
+        With `dry_run`, only compare; with `rebuild`, empty the stores and build them anew; with
+        `clear`, empty them before they are left out of the settings. Recall goes on meanwhile;
+        `stats` shows the progress.
+        """
+        return tuple(
+            [
+                await following.put_right(dry_run=dry_run, rebuild=rebuild, clear=clear)
+                for following in self._parts.every_following
+            ]
+        )
+
+    @Operation(
+        "POST",
         "/v1/jobs/run",
         "run_due_jobs",
         Role.ADMIN,
@@ -922,7 +1028,10 @@ class Memory:
     )
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        ran = sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        for following in self._parts.every_following:
+            await following.catch_up()
+        return ran
 
     @Operation(
         "POST",
@@ -939,6 +1048,8 @@ class Memory:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
+        for following in self._parts.every_following:
+            await following.finish()
 
     async def close(self) -> Pending:
         """Finish and close everything; does nothing on a memory returned by `scope()`.
@@ -955,6 +1066,17 @@ class Memory:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def as_opened(self, settings: Settings) -> Memory:
+        """Return this memory as opening these settings for the same store returns it.
+
+        For building a face that answers for programs which would open the store themselves.
+        """
+        from recollect.assemble.memory import first_caller
+
+        scope = {"scope": settings.scope}
+        caller = first_caller(self._opened.settings.model_copy(update=scope))
+        return Memory(self._opened.router.of_agent(caller.scope.agent), caller)
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)

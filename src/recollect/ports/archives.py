@@ -22,6 +22,11 @@ class StoredBlob:
 class Blobs(Protocol):
     """A directory or a bucket. If it is not reachable, calls raise `StorageError`."""
 
+    @property
+    def name(self) -> str:
+        """Return what people call the place: a folder, or a URL without a secret."""
+        ...
+
     async def new_key(self, name: str) -> str:
         """Return the key for a new content; other memories in the same place have other keys."""
         ...
@@ -32,6 +37,10 @@ class Blobs(Protocol):
 
     async def get(self, key: str) -> bytes | None:
         """Return the bytes under the key, or None."""
+        ...
+
+    async def get_range(self, key: str, start: int, end: int) -> bytes | None:
+        """Return the bytes from `start` up to `end` of a content, or None."""
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:

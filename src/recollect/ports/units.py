@@ -105,6 +105,30 @@ class Matches:
         scores = np.clip(slope * self.scores + offset, 0.0, 1.0)
         return replace(self, scores=scores)
 
+    def with_others(self, others: Matches, limit: int) -> Matches:
+        """Return the best of both, best first; among equals, these come first."""
+        raw = np.concatenate([self.raw, others.raw])
+        both = Matches(
+            rows=UnitRows.joined([self.rows, others.rows]),
+            raw=raw,
+            scores=np.concatenate([self.scores, others.scores]),
+        )
+        return both.at(np.argsort(-raw, kind="stable")[:limit])
+
+    def at(self, places: Ids) -> Matches:
+        """Return the matches at these places, in this order."""
+        return Matches(
+            rows=self.rows.take(places), raw=self.raw[places], scores=self.scores[places]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MoreUnits:
+    """Units that are searched as if they were in the index, each with its terms."""
+
+    rows: UnitRows
+    texts: Sequence[Terms]
+
 
 class UnitIndex(Protocol):
     """BM25 search over the units of the given scopes only."""
@@ -118,10 +142,12 @@ class UnitIndex(Protocol):
         now: datetime,
         within: Filter | None = None,
         slight: Collection[int] = (),
+        more: MoreUnits | None = None,
     ) -> Matches:
         """Return the best units for these term keys; with `within`, only owners that it accepts.
 
-        The terms that are `slight` count as common, however few units have them.
+        The terms that are `slight` count as common, however few units have them. `more` units are
+        ranked with those of the index.
         """
         ...
 
@@ -168,6 +194,8 @@ class Nearest:
     matches: Matches
     models: frozenset[EmbeddingModel] = frozenset()
     missing: int = 0
+    problems: tuple[str, ...] = ()
+    """What kept the search from all that is stored, in words for the caller."""
 
 
 class VectorIndex(Protocol):

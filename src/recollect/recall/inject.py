@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -45,7 +46,16 @@ _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _NO_PROFILE: Final = Profile()
 
 
-def build_context(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block, the items in it in their order, and the texts of those that were left out."""
+
+    context: MemoryContext
+    items: tuple[Item, ...]
+    left_out: tuple[Item, ...]
+
+
+def build_block(
     hits: Sequence[Hit],
     recall: RecallSettings,
     counter: TokenCounter,
@@ -59,7 +69,7 @@ def build_context(
     last_shown: Sequence[str] = (),
     documents: Sequence[Passage] = (),
     profile: Profile = _NO_PROFILE,
-) -> MemoryContext:
+) -> Block:
     """Build the text for a prompt: the profile, then the best hits that fit and are new to it.
 
     The most important hits come first. If the items are those of `last_shown`, their order and so
@@ -78,6 +88,7 @@ def build_context(
     unfit = _unfit_reasons(hits, is_about_past=is_about_past)
     chosen: list[Item] = []
     left_out: list[LeftOut] = []
+    others: list[Item] = []
     text = profile.text
     made = [
         (hit, as_item(hit, recall.context_form, now, language, is_disputed=hit.id in disputed))
@@ -94,26 +105,29 @@ def build_context(
                 continue
             reason = Reason.BUDGET
         left_out.append(LeftOut(id=item.id, reason=reason))
+        others.append(item)
     # Documents have a budget of their own, which their search has already applied.
     for item in (passage_item(passage, recall.context_form) for passage in documents):
         if (reason := repeats.reason_against(item)) is None:
             chosen.append(item)
         else:
             left_out.append(LeftOut(id=item.id, reason=reason))
+            others.append(item)
     if documents and chosen:
         text = render(chosen)
     ids = tuple(item.id for item in chosen)
     if ids != tuple(last_shown) and set(ids) == set(last_shown):
         by_id = {item.id: item for item in chosen}
-        text = render([by_id[item_id] for item_id in last_shown])
-        ids = tuple(last_shown)
-    return MemoryContext(
+        chosen = [by_id[item_id] for item_id in last_shown]
+        text = render(chosen)
+    context = MemoryContext(
         text=text,
         tokens=counter.count(text) if text else 0,
-        ids=ids,
+        ids=tuple(item.id for item in chosen),
         left_out=tuple(left_out),
         profile=profile.text,
     )
+    return Block(context=context, items=tuple(chosen), left_out=tuple(others))
 
 
 def _urgency(hit: Hit) -> tuple[bool, float]:

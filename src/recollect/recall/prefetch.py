@@ -27,8 +27,10 @@ from recollect.domain.filters import CommonFilters, Filter, make_filter
 from recollect.domain.hit import Recalled
 from recollect.domain.ids import new_id
 from recollect.domain.injection import GivenItem, Injection
+from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import Message
 from recollect.domain.meter import Meter
+from recollect.domain.preview import ContextPreview
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
@@ -39,9 +41,10 @@ from recollect.language.uptake import takes_up
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import IN_TIME, Clock, answer_within, in_time
 from recollect.recall.cache import MAX_QUERY, CachedRecaller
-from recollect.recall.inject import build_context
+from recollect.recall.inject import build_block
 from recollect.recall.items import passage_id
 from recollect.recall.message_recall import recall_for_message
+from recollect.recall.preview import Found, Made, preview_of
 from recollect.recall.profile import ProfileReader
 from recollect.recall.question import is_about_past
 
@@ -62,16 +65,6 @@ _ASKS_FOR_DOCUMENTS: Final = frozenset({"question", "new_task", "bug_fix"})
 _MAX_MESSAGE_CHARS: Final = 10_000_000
 # The share of the time in which a recall may wait for models; the rest is for what they need not.
 _HURRIED_SHARE: Final = 0.5
-_NOTHING: Final = Recalled(hits=())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """What bears on a message."""
-
-    recalled: Recalled = _NOTHING
-    documents: Sequence[Passage] = ()
-    disputed: frozenset[str] = frozenset()
 
 
 class Prefetch:
@@ -136,58 +129,28 @@ class Prefetch:
     ) -> MemoryContext:
         """Return the profile and what is relevant to a message and new to the reader.
 
-        What is asked of a past state of memory gets no profile, which is current. What is not
-        found `within` so many seconds is left out, and `degraded` says so.
+        What is asked of the past gets the profile of that time. What is not found `within` so many
+        seconds is left out, and `degraded` says so.
         """
-        checked_text(message, "message", _MAX_MESSAGE_CHARS, blank=True)
         session = own_session if session is None else checked_text(session, "session", MAX_LABEL)
         receiver = Receiver.of(caller.scope, session, run)
-        settings = self._settings_for(form, max_tokens)
-        tongue = _tongue(message) if language is None else checked_choice(language, TONGUES)
-        # The message itself is in the prompt already.
-        texts = [message, *map(_words, checked_items(window, "window"))]
-        # Archives are loaded on demand; the block holds only records, turns and documents.
-        where = make_filter(**filters).without_archives
-        scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
-        usual = self._limit_of(caller.scope.agent)
-        # A limit that was chosen for the call or the agent is kept.
-        is_usual = limit is None and usual == self._settings.prefetch_limit
-        clause_hits = self._settings.clause_hits if is_usual else 0
-        limit = usual if limit is None else limit
-        found = _Found()
-        if message.strip() and usual:
-            recalling = recall_for_message(
-                self._recaller,
-                _question(message),
-                scopes,
-                where,
-                limit=limit,
-                clause_hits=clause_hits,
-                min_score=min_score,
-                asked_at=asked_at,
-            )
-            found = await self._find(caller, message, scopes, recalling, within)
-        recalled, documents = found.recalled, found.documents
-        profile = Profile()
-        if usual and where.as_of is None and where.valid_at is None:
-            # A small budget is shared by both.
-            half = settings.max_context_tokens // 2
-            profile = await self._profiles.read(caller, form=settings.context_form, max_tokens=half)
-        # No await from here to the end, so that no two agents get the same item.
-        built = build_context(
-            recalled.hits,
-            settings,
-            self._counter,
-            now=asked_at or self._clock.now(),
-            language=tongue,
-            already=self._runs.given_to_others(receiver),
-            window_texts=texts,
-            is_about_past=is_about_past(message),
-            disputed=found.disputed,
-            last_shown=self._runs.last_shown(receiver),
-            documents=documents,
-            profile=profile,
+        made = await self._make(
+            caller,
+            message,
+            receiver,
+            limit=limit,
+            min_score=min_score,
+            settings=self._settings_for(form, max_tokens),
+            language=language,
+            window=window,
+            namespace=namespace,
+            asked_at=asked_at,
+            within=within,
+            where=make_filter(**filters),
         )
+        recalled, built, settings = made.found.recalled, made.built.context, made.settings
+        # No await from the building of the block to the end, so that no two agents get the same
+        # item.
         self._runs.give(receiver, built.ids)
         self._entered(session, _records(recalled, built.ids))
         self._count(recalled, built, session)
@@ -200,14 +163,14 @@ class Prefetch:
                 actor=caller.principal,
                 at=self._clock.now(),
                 question=_question(message),
-                scopes=scopes,
-                where=where,
-                limit=limit,
-                clause_hits=clause_hits,
+                scopes=made.scopes,
+                where=made.where,
+                limit=made.limit,
+                clause_hits=made.clause_hits,
                 min_score=min_score,
                 asked_at=asked_at,
-                items=_given(recalled, documents, built.ids),
-                profile=tuple(map(GivenItem.of_line, profile.lines)),
+                items=_given(recalled, made.found.documents, built.ids),
+                profile=tuple(map(GivenItem.of_line, made.profile.lines)),
                 left_out=built.left_out,
                 form=settings.context_form,
                 session=session,
@@ -216,6 +179,127 @@ class Prefetch:
         )
         return replace(
             built, place=settings.context_place, degraded=recalled.degraded, recall_id=recall_id
+        )
+
+    async def preview(
+        self,
+        caller: Caller,
+        message: str,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        max_tokens: int | None = None,
+        form: Form | None = None,
+        language: Tongue | None = None,
+        window: Iterable[WindowItem] = (),
+        session: str | None = None,
+        run: str | None = None,
+        namespace: str | tuple[str, str] | None = None,
+        asked_at: datetime | None = None,
+        **filters: Unpack[CommonFilters],
+    ) -> ContextPreview:
+        """Return what a reader who was given nothing yet would be told, and why.
+
+        Nothing counts as used or is stored, so `session` and `run` change nothing. What is asked of
+        the past is asked at that time.
+        """
+        where = make_filter(**filters)
+        made = await self._make(
+            caller,
+            message,
+            None,
+            limit=limit,
+            min_score=min_score,
+            settings=self._settings_for(form, max_tokens),
+            language=language,
+            window=window,
+            namespace=namespace,
+            asked_at=asked_at or where.as_of,
+            within=math.inf,
+            where=where,
+        )
+        tongue = _tongue(message) if language is None else language
+        guide = memory_guide(tongue) if made.limit else ""
+        return preview_of(
+            made,
+            self._counter,
+            guide,
+            document_tokens=self._document_tokens,
+            profile_tokens=self._profiles.budget(made.settings.max_context_tokens // 2),
+        )
+
+    async def _make(
+        self,
+        caller: Caller,
+        message: str,
+        receiver: Receiver | None,
+        *,
+        limit: int | None,
+        min_score: float | None,
+        settings: RecallSettings,
+        language: Tongue | None,
+        window: Iterable[WindowItem],
+        namespace: str | tuple[str, str] | None,
+        asked_at: datetime | None,
+        within: float,
+        where: Filter,
+    ) -> Made:
+        """Find what bears on a message, and build the block; without a receiver, from nothing."""
+        checked_text(message, "message", _MAX_MESSAGE_CHARS, blank=True)
+        tongue = _tongue(message) if language is None else checked_choice(language, TONGUES)
+        # The message itself is in the prompt already.
+        texts = [message, *map(_words, checked_items(window, "window"))]
+        # Archives are loaded on demand; the block holds only records, turns and documents.
+        where = where.without_archives
+        scopes = caller.readable if namespace is None else (caller.namespace(namespace),)
+        usual = self._limit_of(caller.scope.agent)
+        # A limit that was chosen for the call or the agent is kept.
+        is_usual = limit is None and usual == self._settings.prefetch_limit
+        clause_hits = self._settings.clause_hits if is_usual else 0
+        limit = usual if limit is None else limit
+        found = Found()
+        if message.strip() and usual:
+            recalling = recall_for_message(
+                self._recaller,
+                _question(message),
+                scopes,
+                where,
+                limit=limit,
+                clause_hits=clause_hits,
+                min_score=min_score,
+                asked_at=asked_at,
+            )
+            found = await self._find(caller, message, scopes, recalling, within)
+        profile = Profile()
+        if usual and where.valid_at is None:
+            # A small budget is shared by both.
+            half = settings.max_context_tokens // 2
+            profile = await self._profiles.read(
+                caller, form=settings.context_form, max_tokens=half, as_of=where.as_of
+            )
+        built = build_block(
+            found.recalled.hits,
+            settings,
+            self._counter,
+            now=asked_at or self._clock.now(),
+            language=tongue,
+            already=self._runs.given_to_others(receiver) if receiver else frozenset(),
+            window_texts=texts,
+            is_about_past=is_about_past(message),
+            disputed=found.disputed,
+            last_shown=self._runs.last_shown(receiver) if receiver else (),
+            documents=found.documents,
+            profile=profile,
+        )
+        return Made(
+            found=found,
+            profile=profile,
+            built=built,
+            settings=settings,
+            scopes=scopes,
+            where=where,
+            limit=limit if usual else 0,
+            clause_hits=clause_hits,
         )
 
     def answered(self, scope: Scope, session: str, answer: str) -> None:
@@ -283,12 +367,12 @@ class Prefetch:
         scopes: Sequence[Scope],
         recalling: Coroutine[Any, Any, Recalled],
         within: float,
-    ) -> _Found:
+    ) -> Found:
         """Return what was found in time; what is late goes on, so that the next call is sooner."""
         ends = time.monotonic() + within
         found = await in_time(self._recall(recalling, scopes, within), within)
         if found is None:
-            found = _Found(recalled=Recalled(hits=(), degraded=(f"recall did not end {IN_TIME}",)))
+            found = Found(recalled=Recalled(hits=(), degraded=(f"recall did not end {IN_TIME}",)))
         recalled = found.recalled
         left = max(0.0, ends - time.monotonic())
         documents = await in_time(self._documents(caller, message, recalled), left)
@@ -301,10 +385,10 @@ class Prefetch:
 
     async def _recall(
         self, recalling: Coroutine[Any, Any, Recalled], scopes: Sequence[Scope], within: float
-    ) -> _Found:
+    ) -> Found:
         answer_within(_HURRIED_SHARE * within)
         recalled = await recalling
-        return _Found(recalled=recalled, disputed=await self._find_disputed(scopes, recalled))
+        return Found(recalled=recalled, disputed=await self._find_disputed(scopes, recalled))
 
     def _tell_late(self, notes: Sequence[str]) -> None:
         self._meter.add("late_prompts")

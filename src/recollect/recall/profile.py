@@ -89,21 +89,32 @@ class ProfileReader:
         self._cached: OrderedDict[tuple[Scope, ...], _Cached] = OrderedDict()
 
     async def read(
-        self, caller: Caller, *, form: Form | None = None, max_tokens: int | None = None
+        self,
+        caller: Caller,
+        *,
+        form: Form | None = None,
+        max_tokens: int | None = None,
+        as_of: datetime | None = None,
     ) -> Profile:
         """Return the profile of the caller's user, within the budget of the settings.
 
-        `max_tokens` may only lower that budget.
+        `max_tokens` may only lower that budget. `as_of` is a past time, from what was known then.
         """
         if not self._settings.enabled:
             return Profile()
-        budget = self._settings.max_tokens
-        budget = budget if max_tokens is None else min(budget, max_tokens)
-        wanted = form or self._form, budget
+        wanted = form or self._form, self.budget(max_tokens)
+        if as_of is not None:
+            found = await self._find(profile_scopes(caller), as_of, as_of=as_of)
+            return render(found, *wanted, self._counter)
         cached = await self._current(profile_scopes(caller))
         if wanted not in cached.rendered:
             cached.rendered[wanted] = render(cached.found, *wanted, self._counter)
         return cached.rendered[wanted]
+
+    def budget(self, max_tokens: int | None = None) -> int:
+        """Return how long a profile may be in tokens, at most `max_tokens`."""
+        budget = self._settings.max_tokens
+        return budget if max_tokens is None else min(budget, max_tokens)
 
     async def is_own(self, caller: Caller, record: Record) -> bool:
         """Return whether the words of a record are a user's own or a person's."""
@@ -121,7 +132,7 @@ class ProfileReader:
             now = self._clock.now()
             is_valid = cached is not None and cached.versions == versions
             if cached is None or not is_valid or (cached.until is not None and now >= cached.until):
-                before, cached = cached, await self._find(scopes, versions, now)
+                before, cached = cached, await self._read(scopes, versions, now)
                 if before is not None and before.found.state == cached.found.state:
                     # Most writes concern something else.
                     cached.rendered.update(before.rendered)
@@ -131,30 +142,51 @@ class ProfileReader:
         self._cached.move_to_end(scopes)
         return cached
 
-    async def _find(
+    async def _read(
         self, scopes: tuple[Scope, ...], versions: tuple[int, ...], now: datetime
     ) -> _Cached:
-        of_facets = Filter(facets=frozenset(_places()))
-        listed = [
-            *await self._store.records(scopes, of_facets, now=now),
-            *await self._store.records(scopes, Filter(tags=frozenset({TAG})), now=now),
-            *await self._store.records(scopes, Filter(tags=frozenset({NAME})), now=now),
-        ]
-        candidates = list({record.id: record for record in listed}.values())
+        """Return the current profile, and until when it holds."""
+        listed = await self._candidates(scopes, now)
         times = (
             moment
-            for record in candidates
+            for record in listed
             for moment in (record.expires_at, record.valid_from, record.valid_to)
         )
         until = min((time for time in times if time is not None and time > now), default=None)
+        found = await self._find(scopes, now, listed)
+        return _Cached(versions=versions, until=until, found=found)
+
+    async def _candidates(
+        self, scopes: Sequence[Scope], now: datetime, as_of: datetime | None = None
+    ) -> list[Record]:
+        wanted = (
+            Filter(facets=frozenset(_places()), as_of=as_of),
+            Filter(tags=frozenset({TAG}), as_of=as_of),
+            Filter(tags=frozenset({NAME}), as_of=as_of),
+        )
+        listed = [
+            record
+            for where in wanted
+            for record in await self._store.records(scopes, where, now=now)
+        ]
+        return list({record.id: record for record in listed}.values())
+
+    async def _find(
+        self,
+        scopes: Sequence[Scope],
+        now: datetime,
+        listed: Sequence[Record] | None = None,
+        *,
+        as_of: datetime | None = None,
+    ) -> _Found:
+        candidates = await self._candidates(scopes, now, as_of) if listed is None else listed
         valid = [record for record in candidates if _is_shown(record, now)]
         own = await self._origins.own(scopes, valid)
         said = [record for record in valid if record.id in own]
         current = await self._without_older(scopes, said, now)
         shown = [record for record in current if not is_hidden(record)]
         hidden = [record for record in current if is_hidden(record)]
-        found = _Found(shown=tuple(shown), hidden=tuple(hidden))
-        return _Cached(versions=versions, until=until, found=found)
+        return _Found(shown=tuple(shown), hidden=tuple(hidden))
 
     async def _without_older(
         self, scopes: Sequence[Scope], records: Sequence[Record], now: datetime

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from recollect.domain.context import ContextFields, Form, Tongue
 from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.filters import FilterFields
+from recollect.domain.preview import TriedChange
 from recollect.domain.record import Evidence, Kind, Status, Tier
 from recollect.domain.unit import OwnerKind
 from recollect.server.parameters import LIMITS
@@ -215,6 +216,38 @@ class Prompt(Filters):
     def wanted(self) -> ContextFields:
         """How the block is to be made."""
         names = type(self).model_fields.keys() - {"message"}
+        return cast("ContextFields", {name: getattr(self, name) for name in names})
+
+
+class Tried(RecordBody):
+    """A change to try: a new record, or with an id other words for a stored one, or its end."""
+
+    id: str | None = Field(default=None, description="of the stored record that changes")
+    content: str | None = None
+    delete: bool = False
+
+    def change(self) -> TriedChange:
+        """The change as the library takes it."""
+        own = {
+            name: getattr(self, name)
+            for name in self.model_fields_set & {"id", "content", "delete"}
+        }
+        named = {name: value for name, value in own.items() if value is not None}
+        return cast("TriedChange", {**self.given(), **named})
+
+
+class TriedPrompt(Prompt):
+    """A message, and changes that are tried without saving them."""
+
+    model_config = described(
+        {"message": "Book a seat for Ann", "changes": [{"content": "Ann gets seasick"}]}
+    )
+
+    changes: list[Tried] = []
+
+    def wanted(self) -> ContextFields:
+        """How the block is to be made."""
+        names = type(self).model_fields.keys() - {"message", "changes"}
         return cast("ContextFields", {name: getattr(self, name) for name in names})
 
 

@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from io import BytesIO
 from typing import Final, cast, get_args
 
 from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form, Summariser
@@ -43,7 +42,6 @@ from recollect.transfer.json_fields import (
 _PART_BYTES: Final = 3 * 2**18
 # Content that does not compress becomes a little larger.
 _MAX_STORED_BYTES: Final = MAX_BYTES + MAX_BYTES // 100
-_CHUNK_BYTES: Final = 2**20
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _ARCHIVE: Final = tuple(field.name for field in fields(Archive))
 _DOCUMENT: Final = (
@@ -280,15 +278,16 @@ def _part_lines(key: ContentKey, size: int, stored: bytes) -> Iterator[bytes]:
 
 def _require_sound(stored: bytes, part: ContentPart) -> None:
     """Raise an error unless the content matches its hash; it is read piece by piece."""
-    import zstandard
+    from recollect.domain.compression import ZstdError, pieces_of
 
     found, size = hashlib.sha256(), 0
     try:
-        with zstandard.ZstdDecompressor().stream_reader(BytesIO(stored)) as reader:
-            while (chunk := reader.read(_CHUNK_BYTES)) and size <= part.size:
-                found.update(chunk)
-                size += len(chunk)
-    except zstandard.ZstdError as damage:
+        for piece in pieces_of(stored):
+            found.update(piece)
+            size += len(piece)
+            if size > part.size:
+                break
+    except ZstdError as damage:
         raise ValueError(str(damage)) from None
     if (found.hexdigest(), size) != (part.hash, part.size):
         raise ValueError(f"expected checksum {part.hash}, found {found.hexdigest()}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import perf_counter
 from typing import Any, Final
 
 from recollect.domain.audit import NewAuditEntry
@@ -61,6 +62,11 @@ class Batch:
     # The units of new records, and every record as it was when its units were made.
     units: Embedded
     searched: dict[str, Record]
+    # How many milliseconds it took to make the units, to find what they are compared with, and to
+    # compare the record that is told next.
+    embed_ms: float | None = None
+    find_ms: float = 0.0
+    judge_ms: float | None = None
     changes: list[RecordChange] = field(default_factory=list[RecordChange])
     records: dict[str, Record] = field(default_factory=dict[str, Record])
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
@@ -122,7 +128,8 @@ class Batch:
         audited = {"action": "write", "redacted": dict(incoming.counts)}
         steps = (
             *incoming.steps,
-            *([Step(name="reconcile", result=reconciled)] if reconciled else []),
+            *self._embedding_step(record),
+            *([Step(name="reconcile", result=reconciled, ms=self.judge_ms)] if reconciled else []),
             Step(name="store", result=stored),
             Step(name="audit", result=audited),
         )
@@ -151,6 +158,18 @@ class Batch:
                 degraded=next(filter(None, (step.result.get("degraded") for step in steps)), ""),
             )
         )
+
+    def _embedding_step(self, record: Record | None) -> list[Step]:
+        """Return the step that made the vectors of a record, if it has any."""
+        model = self.units.model
+        if record is None or model is None or self.embed_ms is None:
+            return []
+        return [Step(name="embed", result={"model": model.name}, ms=self.embed_ms)]
+
+
+def ms_since(began: float) -> float:
+    """Return how many milliseconds have passed since a moment of `perf_counter`."""
+    return round((perf_counter() - began) * 1_000, 2)
 
 
 def conflict_between(old: Record, new: Record, reason: str, now: datetime) -> Conflict:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Final, cast
 
 from recollect.domain.fields import MAX_LABEL, checked_text
@@ -22,6 +24,7 @@ from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
 from recollect.language.extraction.conversation import asks_to_keep
 from recollect.ports.runtime import give_way
 from recollect.ports.store import Store
+from recollect.writing.batch import ms_since
 from recollect.writing.forget_wishes import ForgetWishes, holds_forget_wish
 from recollect.writing.intake import Extracted
 from recollect.writing.jobs import RereadQueue, is_outage
@@ -168,6 +171,13 @@ class Extraction:
         return before, [turn for turn in found if turn.ordinal > mark][:_BATCH_TURNS]
 
     async def _extract_claims(
+        self, turns: Sequence[Turn], before: Sequence[Turn]
+    ) -> tuple[Sequence[Claim], Extracted]:
+        began = perf_counter()
+        claims, extracted = await self._claims_by_best(turns, before)
+        return claims, replace(extracted, ms=ms_since(began))
+
+    async def _claims_by_best(
         self, turns: Sequence[Turn], before: Sequence[Turn]
     ) -> tuple[Sequence[Claim], Extracted]:
         degraded = ""

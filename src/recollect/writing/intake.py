@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from time import perf_counter
 from typing import Any, Final, cast
 
 from recollect.domain.fields import MAX_ITEMS, Draft, RecordFields, checked_content, new_record
@@ -36,7 +37,7 @@ from recollect.language.claims.subjects import lasting_topic, tells_taste
 from recollect.language.extraction.grounding import ground
 from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
-from recollect.writing.batch import Incoming
+from recollect.writing.batch import Incoming, ms_since
 from recollect.writing.forget_wishes import MOST_DELETED, Meant
 from recollect.writing.keep_wishes import Kept
 from recollect.writing.redaction import Redactor
@@ -57,11 +58,12 @@ class Extracted:
 
     by: str
     degraded: str = ""
+    ms: float | None = None
 
     @property
     def step(self) -> Step:
         result = {"by": self.by, **({"degraded": self.degraded} if self.degraded else {})}
-        return Step(name="extract", result=result)
+        return Step(name="extract", result=result, ms=self.ms)
 
 
 class Intake:
@@ -99,6 +101,7 @@ class Intake:
         wished_strategy(fields.get("metadata") or {})
         named = dict(fields)
         routed: dict[str, Any] = {"policy": policy}
+        began = perf_counter()
         if "category" not in named:
             # Redacted first: neither a model nor the trace may see personal data.
             seen = self._redactor.text(content).value or ""
@@ -119,7 +122,7 @@ class Intake:
         return self._redact(
             record,
             said_at=given,
-            steps=(Step(name="route", result=routed),),
+            steps=(Step(name="route", result=routed, ms=ms_since(began)),),
             then=(
                 Extracted(by="caller").step,
                 Step(name="ground", result={"ok": True, "reason": "said by the caller"}),
@@ -209,7 +212,9 @@ class Intake:
         said = [turns[evidence.turn] for evidence in claim.evidence if evidence.turn in turns]
         now = self._clock.now()
         said_at = max((turn.at for turn in said), default=now)
+        began = perf_counter()
         grounded = _ground_claim(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
+        ground_ms = ms_since(began)
         try:
             record = with_names(_record_of(caller, claim, said, said_at, now))
             topic = claim.topic or _topic(record)
@@ -228,7 +233,7 @@ class Intake:
             record,
             said_at=said_at,
             steps=(Step(name="route", result=routed),),
-            then=(extracted.step, Step(name="ground", result=checked)),
+            then=(extracted.step, Step(name="ground", result=checked, ms=ground_ms)),
             is_grounded=grounded.ok,
             corrects=claim.corrects,
             about=claim.explained_by,
@@ -283,6 +288,7 @@ class Intake:
         ends_facts: bool = False,
     ) -> Incoming:
         """Redact a record and collect what the next steps need."""
+        began = perf_counter()
         cleaned = self._redactor.record(record)
         counts = dict(cleaned.counts)
         redacted = {"mode": self._redactor.mode, "counts": counts}
@@ -293,7 +299,7 @@ class Intake:
             record=cleaned.value if keeps else None,
             scope=record.scope,
             said_at=said_at,
-            steps=(*steps, Step(name="redact", result=redacted), *then),
+            steps=(*steps, Step(name="redact", result=redacted, ms=ms_since(began)), *then),
             is_grounded=is_grounded,
             corrects=corrects,
             about=about,

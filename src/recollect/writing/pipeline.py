@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 from weakref import WeakValueDictionary
 
@@ -24,14 +25,15 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.embedding.service import Embedded, EmbeddingService
-from recollect.errors import NotFound, StaleVersion
+from recollect.errors import NotFound, StaleVersion, StorageError
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
 from recollect.language.units import record_units
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.writing.batch import Batch, Incoming
+from recollect.spool.entries import SpoolEntry
+from recollect.writing.batch import Batch, Incoming, ms_since
 from recollect.writing.candidates import (
     Candidate,
     Candidates,
@@ -54,7 +56,7 @@ from recollect.writing.outcome import (
     renewed,
     statement_of,
 )
-from recollect.writing.saver import Namespace, idempotency, units_of
+from recollect.writing.saver import Namespace, Saver, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of, wished_strategy
 
 if TYPE_CHECKING:
@@ -165,6 +167,8 @@ def _shared(claim: str, stored: str) -> float:
 _MAX_ATTEMPTS: Final = 20
 # After this many attempts only a change of the same record causes another, not any in the scope.
 _STRICT_ATTEMPTS: Final = 8
+# How many of the records that a new one was compared with its trace names.
+_MAX_TRACED: Final = 5
 _TAKEN: Final = "these words were taken before"
 _ASKED_TO_FORGET: Final = "the user asked to forget it"
 _ASKED_TO_KEEP: Final = "the user asked to remember it"
@@ -187,8 +191,11 @@ class WritePipeline:
         facets: Facets | None = None,
         reconciles: bool = True,
         meter: Meter | None = None,
+        saver: Saver | None = None,
     ) -> None:
         self._store = store
+        # Keeps statements while the database server is away.
+        self._saver = saver
         self._writes = writes
         self._embedding = embedding
         self._clock = clock
@@ -218,7 +225,50 @@ class WritePipeline:
         incoming = await self._intake.of_call(caller, content, namespace, explicit, fields)
         said = incoming.record.content if incoming.record else ""
         body = {"write": said, "namespace": namespace, "explicit": explicit, **fields}
-        return await self._write_once(caller, incoming, idempotency_key, body)
+        if self._saver is None or await self._saver.may_store(caller.scope):
+            try:
+                return await self._write_once(caller, incoming, idempotency_key, body)
+            except StorageError as problem:
+                if self._saver is None or not self._saver.may_spool(problem):
+                    raise
+        return await self._save_plainly(self._saver, caller, incoming, idempotency_key, body)
+
+    async def _save_plainly(
+        self,
+        saver: Saver,
+        caller: Caller,
+        incoming: Incoming,
+        key: str | None,
+        body: Mapping[str, Any],
+    ) -> Written:
+        """Save a statement as it is, which may wait: the database server is away.
+
+        Background judging compares it later, as it does whatever is saved without this pipeline.
+        """
+        if incoming.record is None:
+            return Written(
+                write_id=incoming.write_id, status="skipped", record=None, reason=incoming.refusal
+            )
+        reason = "saved while the database server was away"
+        told = {"write": incoming.write_id, "status": "created", "record": incoming.record.id}
+        result = {**told, "reason": reason, "conflict": None}
+        entry = SpoolEntry(
+            id=new_id("spool"),
+            at=self._clock.now(),
+            caller=caller,
+            records=(incoming.record,),
+            reason=reason,
+            counts=(incoming.counts,),
+            idempotency=None if key is None else idempotency(key, body, result),
+        )
+        (record,) = await saver.save(entry)
+        self._meter.add("writes", label="spooled" if record.spooled else "created")
+        return Written(
+            write_id=incoming.write_id,
+            status="spooled" if record.spooled else "created",
+            record=record,
+            reason=reason,
+        )
 
     async def take(
         self,
@@ -303,7 +353,9 @@ class WritePipeline:
     ) -> tuple[Batch, Committed]:
         """Judge and write; repeat if the compared records changed meanwhile."""
         async with self._writing.setdefault(caller.scope.of_user, asyncio.Lock()):
+            began = perf_counter()
             embedded = await self._embed(incoming)
+            embed_ms = ms_since(began)
             incoming = await self._with_facets(incoming, embedded)
             for attempt in range(_MAX_ATTEMPTS):
                 expected = (
@@ -311,7 +363,7 @@ class WritePipeline:
                     if attempt < _STRICT_ATTEMPTS
                     else {}
                 )
-                batch = await self._judge_all(caller, incoming, embedded)
+                batch = await self._judge_all(caller, incoming, embedded, embed_ms)
                 units = await self._units(batch)
                 once = idempotency(key, body or {}, _result(batch)) if key is not None else None
                 changes = ChangeSet(
@@ -379,14 +431,20 @@ class WritePipeline:
         ]
 
     async def _judge_all(
-        self, caller: Caller, incoming: Sequence[Incoming], embedded: Embedded
+        self,
+        caller: Caller,
+        incoming: Sequence[Incoming],
+        embedded: Embedded,
+        embed_ms: float,
     ) -> Batch:
         """Decide the outcome of each record in order; a later one may change an earlier one."""
         new = {
             arrival.record.id: arrival.record for arrival in incoming if arrival.record is not None
         }
-        batch = Batch(now=self._clock.now(), units=embedded, searched=new)
+        batch = Batch(now=self._clock.now(), units=embedded, searched=new, embed_ms=embed_ms)
+        began = perf_counter()
         stored = await self._find_candidates(caller, incoming, batch)
+        batch.find_ms = ms_since(began)
         for arrival in incoming:
             if arrival.keeps is not None:
                 await self._keep(batch, caller, arrival, arrival.keeps)
@@ -401,6 +459,7 @@ class WritePipeline:
                 self._forget(batch, arrival, arrival.record, arrival.forgets)
             else:
                 among = batch.beside(arrival.record, stored[arrival.record.id]) if stored else ()
+                began = perf_counter()
                 decision = await decide(
                     arrival.record,
                     arrival.said_at,
@@ -410,7 +469,9 @@ class WritePipeline:
                     about=arrival.about,
                     ends_facts=arrival.ends_facts,
                 )
-                await self._apply(batch, arrival, arrival.record, decision)
+                batch.judge_ms = round(batch.find_ms + ms_since(began), 2)
+                reconciled = _reconcile_step(decision, among)
+                await self._apply(batch, arrival, arrival.record, decision, reconciled)
         return batch
 
     async def _keep(self, batch: Batch, caller: Caller, incoming: Incoming, meant: Kept) -> None:
@@ -464,9 +525,14 @@ class WritePipeline:
         return found
 
     async def _apply(
-        self, batch: Batch, incoming: Incoming, new: Record, decision: Decision
+        self,
+        batch: Batch,
+        incoming: Incoming,
+        new: Record,
+        decision: Decision,
+        reconciled: dict[str, Any],
     ) -> None:
-        reconciled, changed = _reconcile_step(decision), decision.changed
+        changed = decision.changed
         if changed is None:
             self._add(batch, incoming, new, decision, reconciled)
             return
@@ -566,7 +632,7 @@ def _another(incoming: Incoming) -> Incoming:
     return replace(incoming, write_id=new_id("write"), counts={})
 
 
-def _reconcile_step(decision: Decision) -> dict[str, Any]:
+def _reconcile_step(decision: Decision, among: Sequence[Candidate]) -> dict[str, Any]:
     """Return what the trace keeps of a decision."""
     verdict = decision.verdict
     result: dict[str, Any] = {
@@ -587,6 +653,8 @@ def _reconcile_step(decision: Decision) -> dict[str, Any]:
             }
             for linked in decision.linked
         ]
+    if among:
+        result["against"] = [candidate.record.id for candidate in among[:_MAX_TRACED]]
     if decision.degraded:
         result["judge_degraded"] = decision.degraded
     return result

@@ -15,7 +15,7 @@ from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import new_turn
 from recollect.language.memory_block import strip_memory
 from recollect.language.sentences import passages
-from recollect.recall.inject import build_context, placed
+from recollect.recall.inject import build_block, placed
 
 _NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)
 _SCOPE = Scope(user="ann")
@@ -44,7 +44,8 @@ def _of(item, score, span=None, terms=()):
 
 def _built(*hits, form="structured", max_tokens=100_000, language="zh", now=_NOW, **more):
     options = RecallSettings(context_form=form, max_context_tokens=max_tokens)
-    return build_context(hits, options, OneTokenACharacter(), now=now, language=language, **more)
+    counter = OneTokenACharacter()
+    return build_block(hits, options, counter, now=now, language=language, **more).context
 
 
 def _reasons(context):

@@ -19,8 +19,13 @@ export interface MemorySearch extends Who {
   since?: string;
   until?: string;
   view?: string;
+  order?: Order;
   record?: string;
 }
+
+/** Which records come first. */
+export const ORDERS = ["newest", "oldest", "surest", "least_sure", "most_used"] as const;
+export type Order = (typeof ORDERS)[number];
 
 export interface KnowledgeSearch extends Who {
   q?: string;
@@ -40,8 +45,21 @@ export interface ApprovalsSearch extends Who {
   status?: string;
 }
 
+export interface PromptSearch extends Who {
+  q?: string;
+  as_of?: string;
+}
+
+export interface PersonSearch extends Who {
+  view?: string;
+}
+
 /** Everything that the search part of some page's address can hold. */
-export type AnySearch = MemorySearch & KnowledgeSearch & AuditSearch & ApprovalsSearch;
+export type AnySearch = MemorySearch &
+  KnowledgeSearch &
+  AuditSearch &
+  ApprovalsSearch &
+  PromptSearch;
 
 export const TABS = ["all", "semantic", "episodic", "procedural", "shared", "knowledge"] as const;
 export type Tab = (typeof TABS)[number];
@@ -53,6 +71,7 @@ export const whoSearch = (search: Search): Who => read(search, "user", "agent");
 export const memorySearch = (search: Search): MemorySearch => ({
   ...whoSearch(search),
   ...read(search, "q", "category", "facet", "status", "since", "until", "view", "record"),
+  order: ORDERS.find((name) => name === allOf(search.order)?.[0]),
   tag: allOf(search.tag),
 });
 
@@ -64,6 +83,12 @@ export const auditSearch = (search: Search): AuditSearch =>
 
 export const approvalsSearch = (search: Search): ApprovalsSearch =>
   read(search, "user", "agent", "status");
+
+export const promptSearch = (search: Search): PromptSearch =>
+  read(search, "user", "agent", "q", "as_of");
+
+export const personSearch = (search: Search): PersonSearch =>
+  read(search, "user", "agent", "view");
 
 export const signInSearch = (search: Search): { next?: string } => read(search, "next");
 

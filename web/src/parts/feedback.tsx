@@ -4,10 +4,17 @@ import { Check, Copy, RotateCw, TriangleAlert, type LucideIcon } from "lucide-re
 import { useState, type ReactNode } from "react";
 import { ApiProblem, Unreachable } from "../api/client";
 import { useTranslation, type Translation } from "../i18n";
+import { problemOf } from "../i18n/server";
 
 /** Say in words what went wrong and what can be done about it. */
 export function explain(error: unknown, t: Translation["t"]): { what: string; hint: string } {
-  if (error instanceof ApiProblem) return { what: error.message, hint: error.hint };
+  if (error instanceof ApiProblem) {
+    const told = problemOf(error.code);
+    // What the server says beside it has the names and numbers.
+    return told === undefined
+      ? { what: error.message, hint: error.hint }
+      : { what: told, hint: error.message };
+  }
   if (error instanceof Unreachable)
     return { what: t("error.unreachable"), hint: t("error.unreachableHint") };
   return {
@@ -44,6 +51,27 @@ export function useTellTrouble() {
   return (error: unknown) => {
     const { what, hint } = explain(error, t);
     toast.danger(what, { description: hint, timeout: 12_000 });
+  };
+}
+
+/** Return a function that says what was done and takes it back by one click, and only one. */
+export function useOfferUndo() {
+  const { t } = useTranslation();
+  return (done: string, undo: () => Promise<void>) => {
+    let isTaken = false;
+    const key = toast(done, {
+      timeout: 10_000,
+      actionProps: {
+        children: t("action.undo"),
+        variant: "tertiary",
+        onPress: () => {
+          if (isTaken) return;
+          isTaken = true;
+          toast.close(key);
+          void undo();
+        },
+      },
+    });
   };
 }
 

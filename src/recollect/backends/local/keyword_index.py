@@ -43,7 +43,7 @@ from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.times import to_micros
-from recollect.ports.units import KnownTerms, Matches, Terms
+from recollect.ports.units import KnownTerms, Matches, MoreUnits, Terms
 
 # --- The scopes that are packed in this process, each updated before it is searched ---------------
 
@@ -196,10 +196,12 @@ class LocalKeywordIndex:
         now: datetime,
         within: Filter | None = None,
         slight: Collection[int] = (),
+        more: MoreUnits | None = None,
     ) -> Matches:
         """Return the best units for these term keys; with `within`, only owners that it accepts.
 
-        The terms that are `slight` count as common, however few units have them.
+        The terms that are `slight` count as common, however few units have them. `more` units are
+        ranked with those of the index.
         """
         keys = _unique(terms)
         if not len(keys):
@@ -214,7 +216,7 @@ class LocalKeywordIndex:
             self._catalogue.expect(scopes, rows)
 
         def search(connection: Connection) -> tuple[Matches, list[ScopeSearch]]:
-            return self._search(connection, scopes, keys, limit, now, within, assumed)
+            return self._search(connection, scopes, keys, limit, now, within, assumed, more)
 
         def search_at_once(connection: Connection) -> tuple[Matches, list[ScopeSearch]] | None:
             # What was added meanwhile must be read first.
@@ -289,20 +291,31 @@ class LocalKeywordIndex:
         now: datetime,
         within: Filter | None,
         assumed: tuple[int, ...],
+        more: MoreUnits | None,
     ) -> tuple[Matches, list[ScopeSearch]]:
         """Run the part of a search that needs the database, in one snapshot."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
         self._catalogue.notice(scopes, rows, now)
-        if not rows:
+        beside = None if more is None else _packed_texts(more.texts, keys)
+        if not rows and beside is None:
             return Matches.none(), []
         searches = [self._scope_search(connection, row, keys) for row in rows]
-        weights = Weights(reduce(add, (search.statistics for search in searches)), assumed)
+        counted = [search.statistics for search in (*searches, *filter(None, [beside]))]
+        weights = Weights(reduce(add, counted), assumed)
         best = self._best(connection, rows, searches, weights, limit, now, within)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
             raw=best.scores,
             scores=weights.similarities(best.scores),
         )
+        if more is not None and beside is not None:
+            found = beside.score(weights)
+            others = Matches(
+                rows=more.rows.take(found.units),
+                raw=found.scores,
+                scores=weights.similarities(found.scores),
+            )
+            matches = matches.with_others(others, limit)
         return matches, searches
 
     def _best(
@@ -356,10 +369,15 @@ def _unique(terms: Sequence[int]) -> Keys:
     return np.fromiter(dict.fromkeys(terms), np.uint64)
 
 
+def _packed_texts(texts: Sequence[Terms], keys: Keys) -> PackedSearch:
+    """Return a search in texts that are not stored, numbered as they come."""
+    return PackedSearch(PackedPostings().added(pack_texts(texts, only=keys)), keys)
+
+
 def _rank(keys: Keys, texts: Sequence[Terms]) -> list[float]:
     if not len(keys) or not texts:
         return [0.0] * len(texts)
-    search = PackedSearch(PackedPostings().added(pack_texts(texts, only=keys)), keys)
+    search = _packed_texts(texts, keys)
     weights = Weights(search.statistics)
     scores = [0.0] * len(texts)
     ranking = search.score(weights)

@@ -43,7 +43,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.sharing import Proposal, already_decided
 from recollect.domain.times import EPOCH, from_micros, to_micros
 from recollect.domain.unit import ARCHIVE, OwnerUnits
-from recollect.domain.write import Trace, Watermark
+from recollect.domain.write import Step, Trace, Watermark
 from recollect.errors import Conflict, NotFound, StaleVersion
 
 # --- A scope that a transaction writes to, and the units that it gets -----------------------------
@@ -245,12 +245,17 @@ def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> N
             "scope_id": scope_id,
             "session": trace.session,
             "created_at": to_micros(trace.created_at),
-            "steps": to_json([{"name": step.name, "result": step.result} for step in trace.steps]),
+            "steps": to_json([_step(step) for step in trace.steps]),
         }
         for trace, scope_id in traces
     ]
     if rows:
         statements.INSERT_TRACES.run(connection, rows)
+
+
+def _step(step: Step) -> dict[str, Any]:
+    timed = {} if step.ms is None else {"ms": step.ms}
+    return {"name": step.name, "result": step.result, **timed}
 
 
 def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now: int) -> None:

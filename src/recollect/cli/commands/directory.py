@@ -12,12 +12,15 @@ from recollect.cli.answer import Answer
 from recollect.cli.command import Body
 from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.directory import (
+    RECORD_ORDERS,
     Contents,
     LabelEntry,
     NameEntry,
     ScopeEntry,
     SessionEntry,
+    WorkspaceEntry,
 )
+from recollect.domain.graph import NameGraph
 from recollect.domain.record import Record
 from recollect.memory import Memory
 
@@ -44,6 +47,12 @@ async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None)
     return show.listed(await memory.categories(limit=limit, cursor=cursor), _label)
 
 
+async def graph(memory: Memory, limit: Limit = 50) -> Answer:
+    """List the names in records, and what each is told of together with."""
+    found = await memory.graph(limit=limit)
+    return Answer(found, lambda console: _tell_graph(console, found))
+
+
 def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
     """Return a command that lists something of the workspace, of one agent or user if asked."""
 
@@ -60,6 +69,11 @@ def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
 
     list_them.__doc__ = about
     return list_them
+
+
+async def workspace_list(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List all workspaces, those with the most records first."""
+    return show.listed(await _whole(memory).every(limit=limit, cursor=cursor), _workspace)
 
 
 async def workspace_users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
@@ -80,14 +94,35 @@ async def workspace_records(
         bool,
         typer.Option("--facets", help="Also count by kind, category, status, tag, agent and user."),
     ] = False,
+    order: Annotated[str, typer.Option(help=f"One of {', '.join(RECORD_ORDERS)}.")] = "newest",
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
     """List the records of all scopes, latest first."""
     found = await _whole(memory).records(
-        agent=of_agent, user=of_user, facets=facets, limit=limit, cursor=cursor
+        agent=of_agent, user=of_user, facets=facets, order=order, limit=limit, cursor=cursor
     )
     return show.listed(found, _record, f"{found.total:,} records in all.")
+
+
+async def workspace_graph(
+    memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None, limit: Limit = 50
+) -> Answer:
+    """List the names in records, and what each is told of together with."""
+    found = await _whole(memory).graph(agent=of_agent, user=of_user, limit=limit)
+    return Answer(found, lambda console: _tell_graph(console, found))
+
+
+def _tell_graph(console: show.Console, found: NameGraph) -> None:
+    near: dict[str, list[str]] = {}
+    for link in found.links:
+        near.setdefault(link.first, []).append(link.second)
+        near.setdefault(link.second, []).append(link.first)
+    table = show.plain_table("name", "sort", "records", "with")
+    for it in found.names:
+        others = ", ".join(near.get(it.name, ())[:5])
+        table.add_row(show.harmless(it.name), it.sort, str(len(it.records)), show.harmless(others))
+    console.print(table)
 
 
 async def workspace_recall(
@@ -161,6 +196,10 @@ def _scope(it: ScopeEntry) -> str:
 
 def _name(it: NameEntry) -> str:
     return f"{it.name} · {it.scopes:,} scopes · {_contents(it.contents)}"
+
+
+def _workspace(it: WorkspaceEntry) -> str:
+    return f"{it.org}/{it.workspace} · {it.users:,} users · {_contents(it.contents)}"
 
 
 def _contents(it: Contents) -> str:

@@ -11,6 +11,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
 from recollect.cli.options import CommonFilterOptions, text_of
+from recollect.domain.preview import ContextPreview, TriedChange
 from recollect.domain.record import Procedure, Record
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -41,12 +42,41 @@ async def context(
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="The session of the prompt.")
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Print each part with its tokens, and what was left out."),
+    ] = False,
+    trying: Annotated[
+        list[str] | None,
+        typer.Option("--try", metavar="TEXT", help="As if this were remembered; not stored."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="As if this record were deleted; not stored."),
+    ] = None,
 ) -> Answer:
     """Print the profile and what is remembered for a message, as text for the prompt.
 
     Nothing is printed when there is neither. The recall_id, which `audit replay` takes, goes
-    to stderr, so that stdout holds only the block.
+    to stderr, so that stdout holds only the block. With --explain, --try or --without, nothing
+    counts as used and there is no recall_id.
     """
+    if explain or trying or without:
+        changes: list[TriedChange] = [
+            *({"content": text} for text in trying or ()),
+            *({"id": name, "delete": True} for name in without or ()),
+        ]
+        seen = await memory.preview(
+            message,
+            changes=changes,
+            limit=limit,
+            min_score=min_score,
+            max_tokens=max_tokens,
+            form=form,
+            language=language,
+            **where.common(),
+        )
+        return Answer(seen, lambda console: _tell_preview(console, seen, explain=explain))
     made = await memory.context(
         message,
         limit=limit,
@@ -64,6 +94,24 @@ async def context(
             print(f"recall_id: {made.recall_id}", file=sys.stderr)
 
     return Answer(made, tell)
+
+
+def _tell_preview(console: show.Console, seen: ContextPreview, *, explain: bool) -> None:
+    if seen.context.text:
+        show.line(console, seen.context.text)
+    if not explain:
+        return
+    parts = show.plain_table("part", "tokens", "of")
+    for part in seen.parts:
+        budget = "-" if part.budget is None else f"{part.budget:,}"
+        parts.add_row(part.name, f"{part.tokens:,}", budget)
+    console.print(parts)
+    items = show.plain_table("id", "part", "score", "tokens", "fate", "text")
+    for it in seen.items:
+        fate = it.fate.replace("_", " ") + (f": {it.reason}" if it.reason else "")
+        score = "-" if it.score is None else f"{it.score:.2f}"
+        items.add_row(it.id, it.part, score, str(it.tokens), fate, show.harmless(it.text))
+    console.print(items)
 
 
 async def profile(

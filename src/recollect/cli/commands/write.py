@@ -110,10 +110,11 @@ def _tell_written(console: Console, written: Written) -> None:
 
 def _tell_trace(console: Console, found: Trace) -> None:
     show.line(console, f"{found.id} at {found.created_at:%Y-%m-%d %H:%M:%S} UTC")
-    table = show.plain_table("step", "result")
+    table = show.plain_table("step", "ms", "result")
     for step in found.steps:
         rows = as_json(step.result)
-        table.add_row(step.name, show.harmless(show.told(rows)) if rows else "-")
+        took = "-" if step.ms is None else f"{step.ms:,.1f}"
+        table.add_row(step.name, took, show.harmless(show.told(rows)) if rows else "-")
     console.print(table)
 
 

@@ -7,9 +7,10 @@ from fastapi import APIRouter
 from recollect.domain.context import MemoryContext
 from recollect.domain.hit import Recalled
 from recollect.domain.injection import Replay
+from recollect.domain.preview import ContextPreview
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record
-from recollect.server.bodies import Prompt, Question, Showing
+from recollect.server.bodies import Prompt, Question, Showing, TriedPrompt
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.problems import problems
@@ -34,6 +35,16 @@ async def recall(memory: CallersMemory, body: Question) -> Recalled:
 async def make_context(memory: CallersMemory, body: Prompt) -> MemoryContext:
     """Return the text for a prompt: the profile and what is remembered about a message."""
     return await memory.context(body.message, **body.wanted())
+
+
+@router.post("/context/preview", responses=problems(404, 413))
+async def preview_context(memory: CallersMemory, body: TriedPrompt) -> ContextPreview:
+    """Return what a prompt would be told, part by part, with what is left out and why.
+
+    Nothing counts as used. `changes` are tried as if they were saved, and not stored.
+    """
+    changes = [tried.change() for tried in body.changes]
+    return await memory.preview(body.message, changes=changes, **body.wanted())
 
 
 @router.get("/profile")

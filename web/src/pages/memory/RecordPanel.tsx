@@ -16,6 +16,7 @@ import { FacetChip } from "./RecordCard";
 import { Facts, KindDetails, Tags } from "./RecordDetails";
 import { History } from "./RecordHistory";
 import { linkedIds, Prompts, Related } from "./RecordUses";
+import { Writes } from "./RecordWrites";
 
 /** All that is known of one record. */
 export function RecordPanel({
@@ -44,6 +45,7 @@ export function RecordPanel({
   return (
     <section aria-label={t("panel.label")} className="flex min-h-0 flex-col" data-panel={record.id}>
       <header className="flex items-center gap-2 px-5 pt-4 pb-3">
+        <h2 className="sr-only">{t("panel.label")}</h2>
         <FaceBadge face={faceOf(record)} />
         <FacetChip record={record} />
         {record.status !== "active" && (
@@ -66,7 +68,7 @@ export function RecordPanel({
       <div className="min-h-0 flex-1 space-y-6 overflow-y-auto px-5 pb-6">
         <div>
           {record.title !== "" && (
-            <h2 className="said mb-1 text-base font-semibold">{record.title}</h2>
+            <h3 className="said mb-1 text-base font-semibold">{record.title}</h3>
           )}
           <p className="said text-[15px] leading-relaxed whitespace-pre-wrap" dir="auto">
             {record.content}
@@ -113,6 +115,9 @@ export function RecordPanel({
         </Section>
         <Section title={t("panel.related")} count={linkedIds(record).length}>
           <Related record={record} onOpen={onOpen} />
+        </Section>
+        <Section title={t("panel.written")}>
+          <Writes record={record} />
         </Section>
         <Section title={t("panel.prompts")}>
           <Prompts record={record} />
