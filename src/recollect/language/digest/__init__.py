@@ -34,8 +34,8 @@ from recollect.language.summary import tongue_of
 
 _SAMPLE_LINES: Final = 200
 _SAMPLE_CHARS: Final = 200_000
-# What a line is worth beside what the reader of the shape tells.
-_BESIDE: Final = 0.6
+_NOTES: Final = frozenset(("note",))
+_SIGNALS: Final = frozenset(("failure", "warning", "note"))
 # Of these the first that recognises a text reads it.
 _EXCLUSIVE: Final[tuple[type[Observer], ...]] = (
     *(Changes, JsonLines, Requests, Matches, Runs, Listings),
@@ -116,6 +116,8 @@ class _Reading:
             if shape.recognises(sample):
                 is_structured = shape is not Matches
                 return cls(lines, [shape()], is_structured=is_structured)
+        if Mails.recognises(sample):
+            return cls(lines, [Mails()], prose=Prose(lines))
         if Tables.recognises(sample):
             return cls(lines, [Tables(sample)], is_structured=True)
         if Transcript.recognises(sample):
@@ -127,7 +129,7 @@ class _Reading:
         if Symbols.recognises(sample):
             return cls(lines, [Symbols()], is_code=True)
         observers: list[Observer] = [Traces()]
-        observers += [shape() for shape in (Mails, Outlines) if shape.recognises(sample)]
+        observers += [shape() for shape in (Outlines,) if shape.recognises(sample)]
         is_prose = len(observers) > 1 or Prose.recognises(sample)
         return cls(lines, observers, prose=Prose(lines) if is_prose else None)
 
@@ -153,22 +155,18 @@ class _Reading:
             self.prose.end()
         for observer in self.observers:
             yield from observer.findings(say)
+        # What may go wrong is what code is about: there only notes count.
         quoted = self.lines.findings(
-            only_signals=self.is_structured or self.is_code, is_spoken=self.prose is not None
+            is_beside=self.is_structured or self.is_code,
+            signals=_NOTES if self.is_code else _SIGNALS,
+            is_spoken=self.prose is not None,
         )
         traces = next((it for it in self.observers if isinstance(it, Traces)), None)
         named = set[str]() if traces is None else traces.named
         for finding in quoted:
             if finding.text.strip() in named:
                 continue
-            if self.is_log:
-                yield replace(finding, text=shortened(finding.text))
-            elif self.is_code and finding.kind != "note":
-                # What may go wrong is what code is about.
-                continue
-            else:
-                weight = finding.weight * (_BESIDE if self.is_structured else 1.0)
-                yield replace(finding, weight=weight)
+            yield replace(finding, text=shortened(finding.text)) if self.is_log else finding
 
 
 def _message(line: str) -> str:

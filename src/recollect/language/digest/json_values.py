@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, cast
@@ -91,15 +92,20 @@ def _sized(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
     """Yield single fields outside of lists; those that tell of errors first."""
+    siblings: Counter[str] = Counter()
     for number, (path, leaf) in enumerate(islice(_leaves(value, "", 0), _MAX_SCALARS)):
         if leaf in (None, ""):
             continue
         text = f"{path}: {_cell(leaf)}"
         is_error = signal_of(text) == "failure" and leaf not in (None, False, 0, "")
         depth = path.count(".")
+        parent = path.rpartition(".")[0]
+        siblings[parent] += 1
+        # Of many fields of one object the first are told.
+        crowd = 0.3 * max(0, siblings[parent] - _MAX_FEW) if parent else 0.0
         yield Finding(
             text=text,
-            weight=8.0 if is_error else max(2.0, 5.0 - depth - 0.05 * number),
+            weight=8.0 if is_error else max(1.0, 5.0 - depth - 0.05 * number - crowd),
             kind="field",
         )
 

@@ -50,6 +50,9 @@ _MIN_LETTERS: Final = 4
 _LETTERS: Final = re.compile(rf"[A-Za-z{HAN}]")
 _DIGITS: Final = re.compile(r"\d")
 _LABEL: Final = re.compile(r"[^\s\d]{1,20}(?: [^\s\d]{1,20}){0,2}:|:::.*")
+# What a line is worth beside what the reader of the shape tells; to fill what is left.
+_BESIDE: Final = 0.6
+_LEFT_OVER: Final = 0.1
 _SPOKEN: Final = 0.8
 # What is written exactly: settings, options, paths, versions, measures.
 _NAMED: Final = re.compile(
@@ -112,11 +115,13 @@ class Lines:
         kind.last_line = number
         return kind
 
-    def findings(self, *, only_signals: bool = False, is_spoken: bool = False) -> Iterator[Finding]:
+    def findings(
+        self, *, is_beside: bool = False, signals: Set[str] = frozenset(), is_spoken: bool = False
+    ) -> Iterator[Finding]:
         """Yield the lines that are worth quoting.
 
-        Of rows that a reader of their shape tells of, only those that signal something; in what
-        people say and write, decisions, tasks and the like weigh more.
+        Beside what a reader of the shape tells, they fill what is left, those with one of these
+        signals first; in what people say and write, decisions, tasks and the like weigh more.
         """
         kinds = [*self._kinds.values()]
         words = [_words(kind.first) for kind in kinds]
@@ -132,8 +137,6 @@ class Lines:
         quick: list[tuple[float, str, Kind]] = []
         for kind, rarity in zip(kinds, rarities, strict=True):
             signal = kind.signal
-            if only_signals and signal not in ("failure", "warning", "note"):
-                continue
             worth = self._quick_worth(kind, signal)
             if worth > 0:
                 # In a text where every line is new, that tells nothing.
@@ -144,6 +147,8 @@ class Lines:
             weight = worth + self._closeness(kind.first)
             if is_spoken:
                 weight += _spoken_worth(kind.first)
+            if is_beside:
+                weight *= _BESIDE if signal in signals else _LEFT_OVER
             yield Finding(
                 text=kind.shown,
                 weight=weight,

@@ -29,6 +29,9 @@ _LEVELS: Final = {
     "FATAL": "FATAL",
     "CRITICAL": "CRITICAL",
     "PANIC": "FATAL",
+    "CRIT": "CRITICAL",
+    "ALERT": "CRITICAL",
+    "EMERG": "FATAL",
     "调试": "调试",
     "信息": "信息",
     "警告": "警告",
@@ -39,7 +42,7 @@ _LEVEL: Final = re.compile(
     r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|SEVERE|FATAL|CRITICAL|PANIC)\b"
     r"|(?<!\S)[\[【]?(调试|信息|警告|错误|严重)[\]】]?(?!\S)"
     r"|\blevel=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|panic)\b"
-    r"|\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical)\]"
+    r"|\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|crit|alert|emerg)\]"
 )
 _HEAD_CHARS: Final = 120
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d:\d\d")

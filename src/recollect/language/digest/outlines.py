@@ -19,9 +19,16 @@ _HEADING: Final = re.compile(
 _SYMBOL: Final = re.compile(
     r"^\s{0,8}"
     r"(?:export |default |public |private |protected |static |async |pub |final |abstract )*"
-    r"(def|class|function|func|fn|struct|impl|interface|enum|trait|type|module|namespace)\s+"
-    r"([\w$.:<>*()]+)"
+    r"(?:(?P<kind>def|class|function|func|fn|struct|impl|interface|enum|trait|type|module|namespace)"
+    r"\s+(?:\([^)]{0,60}\)\s*)?(?P<name>[\w$.:<>*]+)"
+    r"|const (?P<arrow>[\w$]+) = (?:async )?(?:\(|function)"
+    r"|(?:[\w<>\[\],.?]{1,60} )?(?P<method>[a-z_$][\w$]{1,60})\([^;()]{0,200}\)"
+    r"(?: throws [\w, ]{1,80})?(?::? [\w<>\[\]]{1,40})? \{\s*$"
+    r"|(?P<statement>CREATE (?:TABLE|VIEW|INDEX|FUNCTION|TYPE)|DROP TABLE|ALTER TABLE)\s+"
+    r"(?:IF (?:NOT )?EXISTS )?(?P<table>[\w.\"]+))",
+    re.IGNORECASE,
 )
+_NO_METHODS: Final = frozenset(("if", "for", "while", "switch", "catch", "return", "with"))
 _TAG: Final = re.compile(r"<[a-zA-Z!/][^>]{0,500}>")
 _HTML_HEADING: Final = re.compile(
     r"<(title|h[1-4])\b[^>]{0,300}>(.{0,300}?)</\1>", re.IGNORECASE | re.DOTALL
@@ -74,21 +81,21 @@ class Symbols(Observer):
     def recognises(cls, sample: Sample) -> bool:
         """Return whether a part of the lines defines something."""
         lines = sample.lines
-        defined = sum(_SYMBOL.match(line) is not None for line in lines)
+        defined = sum(bool(_defined(line)) for line in lines)
         return defined >= 2 and defined >= 0.02 * len(lines)
 
     def read(self, line: str, number: int) -> bool:
         """Read the next line."""
         self._lines += 1
-        if (found := _SYMBOL.match(line)) and len(self._names) < _MAX_HEADINGS:
-            self._names.setdefault(f"{found[1]} {found[2].partition('(')[0].rstrip(':')}", number)
+        if len(self._names) < _MAX_HEADINGS and (name := _defined(line)):
+            self._names.setdefault(name, number)
             return True
         return False
 
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield the symbols in their order."""
         yield Finding(text=say.say("code", lines=self._lines), weight=11.0, kind="code")
-        named = [*dict.fromkeys(map(_symbol, self._names))]
+        named = [*dict.fromkeys(self._names)]
         for place in range(0, len(named), 2 * _IN_ONE):
             text = ", ".join(named[place : place + 2 * _IN_ONE])
             yield Finding(
@@ -136,9 +143,19 @@ def _without_code(text: str) -> str:
     return " ".join([*shown, "" if inside else text[begin:]])
 
 
-def _symbol(named: str) -> str:
-    kind, _, name = named.partition(" ")
-    return f"{name}()" if kind in ("def", "fn", "func", "function") else named
+def _defined(line: str) -> str:
+    """Return what a line of source code defines, as it is told; empty if nothing."""
+    found = _SYMBOL.match(line)
+    if found is None:
+        return ""
+    if found["kind"]:
+        name = found["name"].rstrip(":")
+        is_function = found["kind"] in ("def", "fn", "func", "function")
+        return f"{name}()" if is_function else f"{found['kind']} {name}"
+    if found["statement"]:
+        return f"{found['statement']} {found['table']}"
+    name = found["arrow"] or found["method"]
+    return "" if name in _NO_METHODS else f"{name}()"
 
 
 def is_html(text: str) -> bool:

@@ -20,7 +20,7 @@ _TOTALS: Final = re.compile(
     r"\d+ (?:passed|failed|total|skipped)"
     r"|^\s*\d+ (?:passing|failing|pending)\b"
     r"|^test result: "
-    r"|Tests run: \d+, Failures: \d+"
+    r"|Tests run: \d+, Failures: \d+|^Tests: \d+, Assertions: \d+"
     r"|^\d+ tests? completed|^\d+% tests passed|^\s*\d+ examples?, \d+ failures?"
     r"|\bBUILD (?:FAILURE|SUCCESS|FAILED|SUCCESSFUL)\b|^Build (?:FAILED|succeeded)"
     r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?"
@@ -42,7 +42,7 @@ _HEAD: Final = re.compile(
     r"|^\[  FAILED  \] (?P<gtest>\w\S+)"
     r"|^.*Test +#\d+: (?P<ctest>\S+) \.* *\*\*\*(?!Not Run)(?P<status>.+?) +[\d.]+ sec"
     r"|^not ok \d+ -? ?(?P<tap>.+)"
-    r"|^\s{2,}\d+\) (?P<mocha>\S.+)"
+    r"|^\s*\d+\) (?P<mocha>\S.+)"
     r"|^\[ERROR\] +(?P<maven>\S+:\d+ .+)"
     r"|^用例失败[:：] ?(?P<chinese>.+)"
 )
@@ -68,7 +68,7 @@ _PER_CLASS: Final = re.compile(r"Time elapsed: .* (?:- )?in ")
 _PASSED: Final = re.compile(
     r"\.\.\. (?:ok|skipped\b.*)$|\s(?:PASSED|SKIPPED\b.*|XFAIL)(?:\s+\[ *\d+%\])?$"
     r"|^\s*[✓√○] |Passed +[\d.]+ sec$|^ok \d+|^\s*(?:Start|PASS) +\S|^\s*--- PASS"
-    r"|^=== (?:RUN|CONT|PAUSE) "
+    r"|^=== (?:RUN|CONT|PAUSE) |^rspec \./"
 )
 _STATUS: Final = re.compile(r"\*\*\*(Not Run.*?|Skipped) +[\d.]+ sec")
 # The line that tells why a test failed.
@@ -80,6 +80,8 @@ _REASON: Final = re.compile(
     r"|^\s+(?P<go>\w+_test\.go:\d+: .+)"
     r"|^(?P<panic>panic: .+)"
     r"|^\s*→ (?P<arrow>.+)"
+    r"|^\s*Failure/Error: (?P<rspec>.+)"
+    r"|^(?P<phpunit>Failed asserting .+)"
     r"|^(?P<rust>assertion .*failed.*|called `.*)"
     r"|^\s*(?P<left>left: .+)"
     r"|^\s*(?P<missing>Unable to find .+|Cannot .+|.*(?:does not match|did not match) .+)"
@@ -95,6 +97,8 @@ _PLACE: Final = re.compile(
     r"|^\s+at .*?\(?(?P<js>[\w./@-]+:\d+):\d+\)?$"
     r"|^(?P<gtest>\S+:\d+): Failure"
     r"|^\s+#\d+ .* (?P<frame>\S+:\d+)(?::\d+)?$"
+    r"|^\s+# (?P<ruby>\S+?:\d+)(?::in .*)?$"
+    r"|^(?P<php>/?[\w./\\-]+\.php:\d+)$"
     r"|^\t(?P<goframe>\S+\.go:\d+)"
     r"|^\s*❯ (?P<vitest>\S+:\d+):\d+$"
 )

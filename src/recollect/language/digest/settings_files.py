@@ -45,7 +45,8 @@ class SettingsFile(Observer):
         self._kinds: Counter[str] = Counter()
         self._lines = Lines("")
         self._section = self._name = ""
-        self._last: dict[str, str] = {}
+        # How far the parts of a section are indented in YAML.
+        self._indent = 0
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
@@ -102,12 +103,24 @@ class SettingsFile(Observer):
 
     def _read_pair(self, found: re.Match[str], number: int, line: str) -> None:
         key, value = found["key"].strip("\"'"), found["value"].strip()
+        indent = len(found["indent"])
+        if not value:
+            # In YAML, what stands below a part of the file has its name.
+            if not indent:
+                self._section = key
+            elif self._section and (self._indent in (0, indent)):
+                self._indent, self._name = indent, key
+                self._sections[self._section] += 1
+            return
+        if not indent and key.count(".") > 1:
+            # Properties: the end of the name says what it is, the rest of what.
+            self._name, _, key = key.rpartition(".")
         if value.startswith("{"):
             for inner in _FLOW.findall(value):
                 for pair in _INNER.finditer(inner):
                     self._pair(f"{key}.{pair[1]}", pair[2].strip(), number, line)
             self._lines.read(line.strip(), number)
-        elif value:
+        else:
             self._pair(key, value, number, line)
 
     def _read_head(self, text: str) -> bool:

@@ -16,7 +16,7 @@ from recollect.language.digest.wording import Wording
 # How cells are told apart: by a mark, by any space, or by several spaces.
 _SPACE: Final = " "
 _SPACES: Final = "  "
-_DELIMITERS: Final = (",", "\t", ";", "|", _SPACE, _SPACES)
+_DELIMITERS: Final = (",", "\t", ";", "|", _SPACES, _SPACE)
 _ALIGNED: Final = (_SPACE, _SPACES)
 _BORDER: Final = re.compile(r"^[\s|+:=─━┼├┤-]+$")
 _OF_BORDERS: Final = frozenset("|+:=─━┼├┤- ") | {""}

@@ -17,8 +17,9 @@ from recollect.language.sentences import sentences
 _CLOCK: Final = r"\d{1,2}:\d\d(?::\d\d)?"
 _SAID: Final = re.compile(
     rf"^\s*(?:\[?(?:\d{{4}}-\d\d-\d\d[ T])?{_CLOCK}\]?[\s-]*)?"
-    rf"(?P<name>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){{0,2}}|[{HAN}·]{{2,6}}|[a-z]{{2,10}})"
-    rf"(?:\s*[(（]\s*{_CLOCK}\s*[)）])?\s*[:：]\s?(?P<words>\S.*)$"
+    rf"\*{{0,2}}(?P<name>[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){{0,2}}(?: \d(?!\d))?"
+    rf"|[{HAN}·]{{2,6}}|[a-z]{{2,10}})"
+    rf"(?:\s*[(（]\s*{_CLOCK}\s*[)）])?\s*[:：]\*{{0,2}}\s?(?P<words>\S.*)$"
 )
 _TIMED: Final = re.compile(_CLOCK)
 _MAX_SPEAKERS: Final = 40
@@ -30,6 +31,7 @@ _HEADER: Final = re.compile(
     r"MIME-Version|X-[\w-]+|发件人|收件人|抄送|日期|时间|发送时间)[:：]",
 )
 _SUBJECT: Final = re.compile(r"^(?:Subject|主题)[:：]\s*(?:(?:Re|RE|Fwd?|回复|转发)[:：]\s*)*(.+)$")
+_FIRST_LINES: Final = 20
 _QUOTED: Final = re.compile(
     r"^\s*>|^On .{5,80} wrote:$|^-{3,}.*(?:Original|原始邮件)|在.{5,60}写道"
 )
@@ -88,8 +90,8 @@ class Mails(Observer):
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
         """Return whether there are senders and subjects."""
-        return any(_FROM.match(line) for line in sample.lines) and any(
-            _SUBJECT.match(line) for line in sample.lines
+        return any(_FROM.match(line) for line in sample.head[:_FIRST_LINES]) and any(
+            _SUBJECT.match(line) for line in sample.head[:_FIRST_LINES]
         )
 
     def read(self, line: str, number: int) -> bool:
