@@ -322,6 +322,24 @@ async def test_doctor_says_how_the_store_is(database_path: Path, postgresql: str
     assert "does not answer" in finding.message
 
 
+async def test_a_store_is_emptied_before_it_is_left(database_path: Path, postgresql: str):
+    async with opened(settings_of(database_path, postgresql)) as memory:
+        await memory.remember("Ann keeps bees behind the house")
+        await memory.drain()
+    left = settings_of(database_path, "none")
+    findings = {it.part: it for it in (await diagnose(left)).findings}
+    assert "pgvector at" in findings["left store"].message
+    async with opened(settings_of(database_path, postgresql)) as memory:
+        its = services(memory).vector_store
+        assert its is not None
+        (place,) = await its.following.rows.places()
+        space = await its.following.follower.space(place)  # type: ignore[attr-defined]
+        (found,) = await memory.reconcile(clear=True)
+        assert found.scopes == 0
+        assert await its.sink.count(space) == 0
+    assert "left store" not in {it.part for it in (await diagnose(left)).findings}
+
+
 async def test_a_copy_has_its_own_vectors(database_path: Path, tmp_path: Path, store: str):
     settings = settings_of(database_path, store)
     async with opened(settings) as memory:

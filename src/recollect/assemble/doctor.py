@@ -50,6 +50,8 @@ from recollect.domain.stats import Diagnosis, Finding
 from recollect.embedding.reader import Reader
 from recollect.embedding.scope_models import SqlScopeModels
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
+from recollect.followers.rows import SqlFollowers
+from recollect.followers.vectors import VectorFollower
 from recollect.health.deep_check import (
     IndexFault,
     Sample,
@@ -71,6 +73,7 @@ from recollect.health.doctor import (
     follower_finding,
     idle_findings,
     index_finding,
+    left_store_finding,
     look_around,
     move_finding,
     nothing_stored,
@@ -269,22 +272,30 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
 async def _followers(settings: Settings, database: Database) -> list[Finding]:
     """Return the findings about the stores that are derived from this database."""
     try:
-        is_current = await database.read(revision) == HEAD_REVISION
-        if not (settings.vector_store and is_current):
+        if await database.read(revision) != HEAD_REVISION:
             return []
+        if not settings.vector_store:
+            return await _left_stores(database, "")
     except SettingsError as problem:
         return [Finding(part="vectors store", verdict="problem", message=problem.message)]
     from recollect.assemble.vectors import follow_vectors
 
     clock = SystemClock()
     sink, following = follow_vectors(settings, database, SqlJobs(database, clock), clock)
+    left = await _left_stores(database, following.name)
     try:
         report = await sink.check()
     except RecollectError as problem:
-        return [follower_finding(await following.state(), problem=problem.message)]
+        return [follower_finding(await following.state(), problem=problem.message), *left]
     finally:
         await sink.close()
-    return [follower_finding(await following.state(), report)]
+    return [follower_finding(await following.state(), report), *left]
+
+
+async def _left_stores(database: Database, current: str) -> list[Finding]:
+    """Return a finding for each vector store that has vectors and is in the settings no more."""
+    names = await SqlFollowers(database, current, 0).others()
+    return [left_store_finding(name) for name in names if name.startswith(VectorFollower.kind)]
 
 
 async def _beside(settings: Settings, database: Database | None = None) -> list[Finding]:
@@ -316,7 +327,6 @@ async def _redis(settings: Settings, database: Database | None = None) -> list[F
     if not settings.storage.state:
         return []
     from recollect.assemble.redis import examine_redis
-    from recollect.followers.rows import SqlFollowers
     from recollect.health.doctor import redis_finding
 
     try:

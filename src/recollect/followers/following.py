@@ -14,12 +14,12 @@ from recollect.domain.followers import (
     Place,
     Reconciled,
 )
-from recollect.domain.job import Job, NewJob, Progress
+from recollect.domain.job import Job, NewJob
 from recollect.errors import InvalidInput, RecollectError, StoreAway
 from recollect.followers.breaker import Breaker
 from recollect.followers.rows import EVERYTHING, SqlFollowers
 from recollect.jobs.worker import Worker
-from recollect.ports.follower import ComparingFollower, Follower
+from recollect.ports.follower import ComparingFollower, FinishingFollower, Follower
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock, work_in_background
 
@@ -132,38 +132,39 @@ class Following:
         with contextlib.suppress(StoreAway):
             await self.build()
 
-    async def put_right(
-        self, *, dry_run: bool, rebuild: bool, progress: Progress | None = None
-    ) -> Reconciled:
-        """Compare the store with the database; repair it, or build it anew, unless `dry_run`."""
-        if dry_run and rebuild:
-            raise InvalidInput("A dry run does not rebuild", code="contradiction")
-        if rebuild:
+    async def put_right(self, *, dry_run: bool, rebuild: bool, clear: bool) -> Reconciled:
+        """Compare the store with the database; repair it, build it anew, or empty it for good."""
+        if dry_run + rebuild + clear > 1:
+            raise InvalidInput(
+                "Only one of dry_run, rebuild and clear can be asked for", code="contradiction"
+            )
+        if rebuild or clear:
             await self._follower.check()
             self.breaker.answered()
-            await self.rebuild(progress)
-        return await self.reconcile(repair=not dry_run, progress=progress)
+        if clear:
+            await self._follower.drop(EVERYTHING)
+            await self._rows.clear()
+        elif rebuild:
+            await self.rebuild()
+        return await self.reconcile(repair=not (dry_run or clear))
 
-    async def rebuild(self, progress: Progress | None = None) -> None:
+    async def rebuild(self) -> None:
         """Empty the store and build it anew; an interrupted build goes on with the next one."""
         await self._rows.reset()
         await self._rows.follow([EVERYTHING])
-        await self.build(progress)
+        await self.build()
 
-    async def build(self, progress: Progress | None = None) -> None:
-        """Catch up and report the progress; raise `StoreAway` if the store goes away."""
-        catching_up = asyncio.create_task(self._catch_up_fully())
-        try:
-            while not catching_up.done():
-                await asyncio.wait([catching_up], timeout=_INTERVAL_SECONDS)
-                if progress is not None:
-                    figures = await self._rows.figures()
-                    progress(figures.done, figures.total)
-            await catching_up
-        finally:
-            catching_up.cancel()
+    async def build(self) -> None:
+        """Catch up however long it takes; raise `StoreAway` if the store goes away."""
+        while not await self.catch_up():
+            if self.breaker.problem:
+                raise StoreAway(
+                    f"{self._follower.name} is away: {self.breaker.problem}",
+                    hint="What was done is kept; it goes on when the store answers again.",
+                )
+            await asyncio.sleep(_POLL_SECONDS)
 
-    async def reconcile(self, *, repair: bool, progress: Progress | None = None) -> Reconciled:
+    async def reconcile(self, *, repair: bool) -> Reconciled:
         """Compare the store with the database, scope by scope; with `repair`, put it right.
 
         Raise `StoreAway` if the store does not answer.
@@ -173,10 +174,10 @@ class Following:
         is_comparing = isinstance(follower, ComparingFollower)
         if repair:
             self.breaker.answered()
-            await (self.build if is_comparing else self.rebuild)(progress)
+            await (self.build if is_comparing else self.rebuild)()
         places = [place for place in await self._rows.places() if place.version]
         total = Difference()
-        for number, place in enumerate(places):
+        for place in places:
             if not is_comparing:
                 break
             found = await follower.compare(place, repair=repair)
@@ -185,8 +186,6 @@ class Following:
                 missing=total.missing + found.missing,
                 extra=total.extra + found.extra,
             )
-            if progress is not None:
-                progress(number + 1, len(places))
         return Reconciled(
             name=self._follower.name,
             kind=self._follower.kind,
@@ -197,15 +196,6 @@ class Following:
             missing=total.missing,
             extra=total.extra,
         )
-
-    async def _catch_up_fully(self) -> None:
-        while not await self.catch_up():
-            if self.breaker.problem:
-                raise StoreAway(
-                    f"{self._follower.name} is away: {self.breaker.problem}",
-                    hint="What was done is kept; it goes on when the store answers again.",
-                )
-            await asyncio.sleep(_POLL_SECONDS)
 
     async def _ask(self) -> None:
         try:
@@ -244,6 +234,8 @@ class Following:
                 for one in behind:
                     await self._follow_scope(one.place, one.newest)
                 await self._drop_gone()
+            if isinstance(self._follower, FinishingFollower):
+                await self._follower.finish()
         except StoreAway as problem:
             # The rows say what is left; it is tried again after a pause.
             self.breaker.failed(problem.message)

@@ -149,6 +149,11 @@ class SqlFollowers:
         its = delete(schema.followers).where(_ROWS.name == self._name, _ROWS.scope_id == scope)
         await self._database.write(lambda connection: connection.execute(its).close())
 
+    async def clear(self) -> None:
+        """Forget that the follower had anything."""
+        its = delete(schema.followers).where(_ROWS.name == self._name)
+        await self._database.write(lambda connection: connection.execute(its).close())
+
     async def reset(self, scopes: Sequence[int] | None = None) -> None:
         """Have these scopes built anew, or all."""
         anew = update(schema.followers).where(_ROWS.name == self._name)

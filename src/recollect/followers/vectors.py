@@ -84,6 +84,9 @@ class VectorFollower:
         self._sink = sink
         self.fewest_units = fewest_units
         self.name = f"{self.kind} {sink.name}"[:190]
+        # A space of each model whose index is to be made. One that was left unmade by a process
+        # that was killed is made with the next scope; until then every vector is compared.
+        self._unfinished: dict[int, Space] = {}
 
     async def advance(self, place: Place) -> Place:
         step = await self._database.read(lambda connection: _next_step(connection, place))
@@ -96,8 +99,15 @@ class VectorFollower:
             if len(step.units):
                 await sink.put(space, step.units, step.vectors)
             if step.ends:
-                await sink.finish(space)
+                self._unfinished[space.model] = space
         return step.after
+
+    async def finish(self) -> None:
+        """Have the store make the index of each model in which scopes were built."""
+        while self._unfinished:
+            model, space = next(iter(self._unfinished.items()))
+            await self._sink.finish(space)
+            del self._unfinished[model]
 
     async def drop(self, scope: int) -> None:
         await (self._sink.drop(scope) if scope else self._sink.clear())

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import hash_of
-from recollect.context.archives.vault import decompressed
+from recollect.context.archives.frames import decompressed
 from recollect.domain.archive import Blob
 from recollect.domain.audit import AuditVerdict
 from recollect.domain.embedding import GAP_LASTS, EmbedderCheck, EmbedderState, EmbeddingModel
@@ -91,6 +91,17 @@ def follower_finding(
             figures=figures,
         )
     return Finding(part=part, message=message, figures=figures)
+
+
+def left_store_finding(name: str) -> Finding:
+    """Return the finding about a store that has something and is not followed any more."""
+    return Finding(
+        part="left store",
+        verdict="warning",
+        message=f"{name} still has what it had; what is forgotten now stays there",
+        hint="Name it in storage.vectors again, run `recollect reconcile --clear`, then change it.",
+        figures={"name": name},
+    )
 
 
 class Doctor:

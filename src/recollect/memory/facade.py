@@ -1000,16 +1000,17 @@ class Memory:
         command="reconcile",
     )
     async def reconcile(
-        self, *, dry_run: bool = False, rebuild: bool = False
+        self, *, dry_run: bool = False, rebuild: bool = False, clear: bool = False
     ) -> tuple[Reconciled, ...]:
         """Compare derived stores, such as a vector store, with the database, and repair them.
 
-        With `dry_run`, only compare; with `rebuild`, empty the stores and build them anew. Recall
-        goes on meanwhile; `stats` shows the progress.
+        With `dry_run`, only compare; with `rebuild`, empty the stores and build them anew; with
+        `clear`, empty them before they are left out of the settings. Recall goes on meanwhile;
+        `stats` shows the progress.
         """
         return tuple(
             [
-                await following.put_right(dry_run=dry_run, rebuild=rebuild)
+                await following.put_right(dry_run=dry_run, rebuild=rebuild, clear=clear)
                 for following in self._parts.every_following
             ]
         )

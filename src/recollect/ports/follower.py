@@ -62,3 +62,12 @@ class ComparingFollower(Follower, Protocol):
         With `repair`, put right what differs.
         """
         ...
+
+
+@runtime_checkable
+class FinishingFollower(Follower, Protocol):
+    """A follower that has something to do when nothing is left to build."""
+
+    async def finish(self) -> None:
+        """Make what was built quick to use; called after every round that has caught up."""
+        ...

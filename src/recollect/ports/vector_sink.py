@@ -47,7 +47,7 @@ class VectorSink(Protocol):
         ...
 
     async def finish(self, space: Space) -> None:
-        """Make what was put quick to search; called when all of a scope is there."""
+        """Make what was put quick to search; called when all scopes of a model are there."""
         ...
 
     async def remove(self, space: Space, units: Ids) -> None:

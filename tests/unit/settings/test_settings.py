@@ -318,3 +318,63 @@ def test_a_section_that_cannot_be_used_is_refused_without_its_secrets():
 def test_a_url_is_told_without_its_password(url: str, told: str):
     name = Settings.load({"storage": {"url": url}}).store_name
     assert name == f"{url.partition('://')[0]}://{told}"
+
+
+# --- Vector stores --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "store"),
+    [
+        (None, None, "qdrant://localhost:6333"),
+        ("http://q.example:6333", None, "qdrant://q.example:6333"),
+        ("https://q.example", "hush", "qdrants://:hush@q.example"),
+        ("q.example:6333", "a/b", "qdrant://:a%2Fb@q.example:6333"),
+    ],
+)
+def test_s4s_variables_choose_sqlite_with_qdrant(
+    url: str | None, key: str | None, store: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_BACKEND", "qdrant")
+    for name, value in (("QDRANT_URL", url), ("QDRANT_KEY", key)):
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    settings = Settings.load()
+    assert settings.storage.backend == "sqlite"
+    assert settings.vector_store == store
+
+
+def test_a_url_may_choose_pgvector_in_the_same_database():
+    url = "postgresql://me@db.example/memory?sslmode=require&vectors=pgvector"
+    settings = Settings.at(url)
+    assert settings.server_url == "postgresql://me@db.example/memory?sslmode=require"
+    assert settings.vector_store == settings.server_url
+
+
+def test_each_store_of_agents_may_have_its_own_vector_store(tmp_path: Path):
+    settings = Settings.load(
+        {
+            "data_dir": tmp_path,
+            "storage": {"vectors": "milvus://m.example"},
+            "stores": {"far": {"vectors": "qdrant://q.example"}, "near": {"vectors": "none"}},
+            "agents": {
+                "one": {"store": "far"},
+                "two": {"store": "near"},
+                "three": {"sqlite_path": "three.db"},
+            },
+        }
+    )
+    chosen = {name: settings.of_agent(name).vector_store for name in ("one", "two", "three", None)}
+    assert chosen == {
+        "one": "qdrant://q.example",
+        "two": "",
+        "three": "milvus://m.example",
+        None: "milvus://m.example",
+    }
+    assert settings.at_store_of("one").vector_store == "qdrant://q.example"
+
+
+@pytest.mark.parametrize("url", ["http://q.example", "qdrant://", "milvus://", "chroma://x", "x"])
+def test_other_urls_are_no_vector_stores(url: str):
+    with pytest.raises(SettingsError, match=r"storage\.vectors"):
+        Settings.load({"storage": {"vectors": url}})

@@ -16,6 +16,7 @@ from recollect.errors import NotAvailable, RecollectError, StoreAway
 
 _SEARCH_SECONDS: Final = 2.0
 _WRITE_SECONDS: Final = 60.0
+_OPEN_SECONDS: Final = 10.0
 _THREADS: Final = 8
 _PREFIX: Final = "recollect"
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -95,12 +96,18 @@ class Client(Generic[C]):
 
     async def call(self, work: Callable[[C], T], within: float = _WRITE_SECONDS) -> T:
         """Run `work` with the client in a thread."""
+        if self._client is None:
+            # The library is imported and a connection made, which is not the store's time.
+            await self._within(_OPEN_SECONDS, lambda client: None)
+        return await self._within(within, work)
+
+    async def _within(self, seconds: float, work: Callable[[C], T]) -> T:
         loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(within):
+            async with asyncio.timeout(seconds):
                 return await loop.run_in_executor(self._threads, self._run, work)
         except TimeoutError:
-            raise self.away(f"no answer within {within:g} seconds") from None
+            raise self.away(f"no answer within {seconds:g} seconds") from None
 
     def away(self, problem: object) -> StoreAway:
         """Return the error of a store that does not answer."""

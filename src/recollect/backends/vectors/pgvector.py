@@ -139,7 +139,7 @@ class PgvectorSink:
 
     async def search(self, space: Space, vector: Vector, limit: int) -> Ids:
         given = (space.scope, str(vector.tolist()), limit)
-        effort = min(max(limit, _LEAST_EFFORT), _MOST_EFFORT)
+        effort = min(max(2 * limit, _LEAST_EFFORT), _MOST_EFFORT)
         milliseconds = int(1000 * self._address.search_seconds)
 
         def search(engine: Engine) -> Ids:

@@ -127,6 +127,10 @@ async def reconcile(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Empty the stores and build them anew.")
     ] = False,
+    clear: Annotated[
+        bool,
+        typer.Option("--clear", help="Empty the stores before you leave them out of the settings."),
+    ] = False,
 ) -> Answer:
     """Compare derived stores, such as a vector store, with the database, and repair them.
 
@@ -136,7 +140,8 @@ async def reconcile(
 
     async with Memory.open(shared.settings()) as memory:
         with bar("Comparing stores") as progress:
-            work = asyncio.create_task(memory.reconcile(dry_run=dry_run, rebuild=rebuild))
+            wanted = memory.reconcile(dry_run=dry_run, rebuild=rebuild, clear=clear)
+            work = asyncio.create_task(wanted)
             while not (await asyncio.wait([work], timeout=_POLL_SECONDS))[0]:
                 states = (await memory.stats()).followers
                 progress(sum(it.done for it in states), sum(it.total for it in states))

@@ -366,6 +366,9 @@ class ReconcileWanted(Body):
 
     dry_run: bool = Field(default=False, description="compare only, and repair nothing")
     rebuild: bool = Field(default=False, description="empty the stores and build them anew")
+    clear: bool = Field(
+        default=False, description="empty the stores before they are left out of the settings"
+    )
 
 
 class ReconciledStores(BaseModel):
@@ -381,7 +384,9 @@ async def reconcile(memory: CallersMemory, body: ReconcileWanted | None = None) 
     Recall goes on meanwhile; `GET /v1/stats` shows the progress in `followers`.
     """
     wanted = body or ReconcileWanted()
-    found = await memory.reconcile(dry_run=wanted.dry_run, rebuild=wanted.rebuild)
+    found = await memory.reconcile(
+        dry_run=wanted.dry_run, rebuild=wanted.rebuild, clear=wanted.clear
+    )
     return ReconciledStores(items=list(found))
 
 
