@@ -1,9 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help dist setup serve test test-files test-servers coverage test-databases docs adapters adapter-environments lint lint-style lint-types format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help dist setup serve test test-files test-servers coverage test-databases docs adapters adapter-environments lint lint-style lint-types format soak test-api attack bench bench-peers training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
 BENCH_DATA ?= ../shared/bench
+# Arguments for `make bench-peers`, such as PEERS="--sizes 1000 --rounds 1 chroma recollect".
+PEERS ?=
 # What `make test` runs on each database server; `make test-databases` runs everything.
 ON_SERVERS := tests/contract tests/databases $(addprefix tests/journeys/test_,an_agent_with_its_own_store.py nothing_acknowledged_is_lost.py remembering_across_sessions.py sharing.py two_processes.py who_sees_what.py)
 
@@ -99,6 +101,9 @@ attack: setup ## attack a server of one's own on the loopback address, and tell 
 
 bench: setup ## recall quality on every set in BENCH_DATA
 	$(BIN)/recollect bench recall --suite "$(BENCH_DATA)"
+
+bench-peers: setup ## Recollect beside mem0, LangGraph, LlamaIndex, Chroma, LanceDB, sqlite-vec, numpy; writes docs/benchmarks*
+	@$(BIN)/python benchmarks/peers.py --docs $(if $(wildcard $(BENCH_DATA)),--sets "$(BENCH_DATA)") $(PEERS)
 
 docs: setup ## build the documentation site into site/, with every link checked
 	@sh tools/setup.sh docs

@@ -6,6 +6,7 @@ python tools/dist.py [FOLDER]   default: dist
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +23,10 @@ def main() -> None:
     """Build both, and say where they are."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    for wheel in build(folder):
+    built = build(folder)
+    for wheel in built:
         print(f"{wheel} ({wheel.stat().st_size / 1_000_000:.1f} MB)")
-    print(f"Install both: pip install --find-links '{folder}' recollect")
+    print(f"Install both: pip install {' '.join(map(shlex.quote, map(str, built)))}")
 
 
 def build(folder: Path) -> list[Path]:

@@ -25,5 +25,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
         # Only pip says that it is building, and only what pip installs from here stays here. Other
         # wheels (`make dist`) name the package of the models, wherever it is then found.
         if "PIP_BUILD_TRACKER" in os.environ and (root / _MODELS).is_dir():
-            place = (root / _MODELS).resolve().as_uri()
-            build_data["dependencies"].append(f"recollect-embedder @ {place}")
+            place = f"{_MODELS.name} @ {(root / _MODELS).resolve().as_uri()}"
+            # In its own place: pip would look for the name first, and give up.
+            needed = self.metadata.core.dependencies
+            needed[:] = [place if it.startswith(_MODELS.name) else it for it in needed]

@@ -61,6 +61,17 @@ def test_what_the_template_shows_can_be_uncommented(tmp_path: Path):
     assert shown == examples, "everything else is the default"
 
 
+@pytest.mark.parametrize("page", ["models.md", "models.zh-CN.md"])
+def test_the_examples_of_the_guide_are_whole(page: str):
+    guide = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    examples = re.findall(r"```toml\n(.*?)```", guide, flags=re.DOTALL)
+    assert len(examples) == 4
+    for example in examples:
+        assert Settings.load(tomllib.loads(example)).tiers.extract
+    for provider in ("openai", "anthropic", "ollama", "none"):
+        assert f"recollect init --provider {provider}" in guide
+
+
 def test_a_model_is_tried_and_written_and_what_was_there_stays(
     cli: _Typing, language_server: RealModelServer
 ):

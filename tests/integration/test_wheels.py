@@ -188,9 +188,8 @@ def test_pip_installs_both_wheels_from_a_folder_into_an_empty_environment(
 ):
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    folder = str(wheels["recollect"].parent)
     pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "--find-links", folder, "--pre", "recollect"], check=True, cwd=tmp_path)
+    subprocess.run([*pip, *map(str, wheels.values())], check=True, cwd=tmp_path)
     _rehearse([str(environment / "bin" / "recollect")], tmp_path, _elsewhere(tmp_path))
 
 

@@ -22,8 +22,14 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.settings import Settings
 from tests.command_line import CommandLine, Said
 from tests.fakes import FakeEmbedder
-
-STORES = Path(__file__).parents[1] / "data" / "other_memories"
+from tests.other_memories import (
+    STORES,
+    agent_file,
+    chatgpt_archive,
+    claude_archive,
+    langgraph_store,
+    zep_graph,
+)
 
 
 def _reasons(done: MovedIn) -> dict[str, int]:
@@ -155,33 +161,8 @@ async def test_an_export_of_mem0s_platform(memory: Memory):
     assert record.metadata["mood"] == "calm"
 
 
-def _langgraph(path: Path) -> Path:
-    """A file as langgraph-checkpoint-sqlite 3.1 writes it; `check_moving_in` has it do so."""
-    database = sqlite3.connect(path)
-    database.execute(
-        "CREATE TABLE store (prefix TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
-        " created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT"
-        " CURRENT_TIMESTAMP, expires_at TIMESTAMP, ttl_minutes REAL, PRIMARY KEY (prefix, key))"
-    )
-    rows = [
-        ("memories.ann", "1", {"content": "Ann keeps bees"}),
-        ("memories.ann", "2", {"kind": "Memory", "content": {"content": "Ann likes tea"}}),
-        ("memories.bob", "3", {"kind": "Profile", "content": {"name": "Bob", "age": 40}}),
-        ("team.x.y", "4", {"content": "whose is it?"}),
-        ("memories.ann", "5", {"count": 3}),
-    ]
-    for place, (prefix, key, value) in enumerate(rows):
-        database.execute(
-            "INSERT INTO store (prefix, key, value, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
-            (prefix, key, json.dumps(value), f"2025-05-0{place + 1} 10:00:00", "2025-06-01 10:00"),
-        )
-    database.commit()
-    database.close()
-    return path
-
-
 async def test_langmems_namespaces_say_whose_it_is(memory: Memory, tmp_path: Path):
-    source = _langgraph(tmp_path / "store.db")
+    source = langgraph_store(tmp_path / "store.db")
     done = await memory.move_in(source, "langmem", all_scopes=True)
     assert _counts(done) == (3, 0, 0, 0)
     assert sorted(_reasons(done).values()) == [1, 1]
@@ -202,7 +183,7 @@ async def test_langmems_namespaces_say_whose_it_is(memory: Memory, tmp_path: Pat
 
 
 async def test_a_langgraph_store_is_copied_for_a_graph(memory: Memory, tmp_path: Path):
-    source = _langgraph(tmp_path / "store.db")
+    source = langgraph_store(tmp_path / "store.db")
     done = await memory.move_in(source, "langgraph")
     assert (done.items.added, done.records.added) == (5, 0)
     item = await memory.items.get(("memories", "ann"), "5")
@@ -214,49 +195,9 @@ async def test_a_langgraph_store_is_copied_for_a_graph(memory: Memory, tmp_path:
     assert (again.items.added, again.items.known) == (0, 5)
 
 
-def _agent_file() -> dict[str, Any]:
-    def said(text: str) -> list[dict[str, str]]:
-        return [{"type": "text", "text": text}]
-
-    tool = {"function": {"name": "send_message", "arguments": '{"message": "你好，小明！"}'}}
-    return {
-        "agents": [
-            {
-                "id": "agent-0",
-                "name": "helper",
-                "system": "You are …",
-                "block_ids": ["block-0", "block-1"],
-                "messages": [
-                    {"id": "message-0", "role": "system", "content": said("You are …")},
-                    {
-                        "id": "message-1",
-                        "role": "user",
-                        "content": said('{"type": "user_message", "message": "我叫小明"}'),
-                        "created_at": "2025-04-01T03:47:27+00:00",
-                    },
-                    {
-                        "id": "message-2",
-                        "role": "assistant",
-                        "content": said("I should greet them."),
-                        "tool_calls": [tool],
-                        "created_at": "2025-04-01T03:47:29+00:00",
-                    },
-                    {"id": "message-3", "role": "tool", "content": said("OK")},
-                ],
-            }
-        ],
-        "blocks": [
-            {"id": "block-0", "label": "human", "value": "Name: 小明", "description": "about them"},
-            {"id": "block-1", "label": "scratch", "value": " "},
-        ],
-        "tools": [{"name": "send_message"}],
-        "created_at": "2025-11-29T02:54:22+00:00",
-    }
-
-
 async def test_an_agent_of_letta(memory: Memory, tmp_path: Path):
     file = tmp_path / "helper.af"
-    file.write_text(json.dumps(_agent_file()), "utf-8")
+    file.write_text(json.dumps(agent_file()), "utf-8")
     done = await memory.move_in(file, "letta")
     assert _counts(done) == (1, 0, 2, 0)
     assert sum(_reasons(done).values()) == 5
@@ -271,41 +212,8 @@ async def test_an_agent_of_letta(memory: Memory, tmp_path: Path):
 
 
 async def test_facts_of_zep_keep_when_they_were_true(memory: Memory, tmp_path: Path):
-    graph = {
-        "user_id": "ann",
-        "nodes": [
-            {"uuid": "n1", "name": "Ann", "summary": "Ann is a beekeeper.", "labels": ["Person"]},
-            {"uuid": "n2", "name": "Bern", "summary": ""},
-        ],
-        "edges": [
-            {
-                "uuid": "e1",
-                "name": "LIVES_IN",
-                "fact": "Ann lives in Bern",
-                "source_node_uuid": "n1",
-                "target_node_uuid": "n2",
-                "created_at": "2025-02-01T00:00:00Z",
-                "valid_at": "2020-01-01T00:00:00Z",
-                "invalid_at": "2024-01-01T00:00:00Z",
-            }
-        ],
-        "threads": [
-            {
-                "thread_id": "t-1",
-                "messages": [
-                    {
-                        "uuid": "m1",
-                        "role": "user",
-                        "name": "Ann",
-                        "content": "I moved to Basel",
-                        "created_at": "2024-01-02T09:00:00Z",
-                    }
-                ],
-            }
-        ],
-    }
     file = tmp_path / "zep.json"
-    file.write_text(json.dumps(graph), "utf-8")
+    file.write_text(json.dumps(zep_graph()), "utf-8")
     ann = memory.scope(user="ann")
     done = await ann.move_in(file, "zep")
     assert _counts(done) == (2, 0, 1, 0)
@@ -317,43 +225,8 @@ async def test_facts_of_zep_keep_when_they_were_true(memory: Memory, tmp_path: P
     assert _counts(await ann.move_in(file, "zep")) == (0, 2, 0, 1)
 
 
-def _chatgpt(path: Path) -> Path:
-    def node(name: str, parent: str | None, role: str, text: str, **more: Any) -> dict[str, Any]:
-        message = {
-            "id": f"m-{name}",
-            "author": {"role": role},
-            "create_time": 1_700_000_000.0,
-            "content": {"content_type": "text", "parts": [text]},
-            **more,
-        }
-        return {"id": name, "parent": parent, "children": [], "message": message}
-
-    nodes = [
-        node("u0", None, "user", "Waht is a hive?"),
-        node(
-            "u1",
-            None,
-            "user",
-            "What is a hive?",
-            metadata={"attachments": [{"name": "hive.png"}]},
-        ),
-        node("b", "u1", "assistant", "User keeps bees.", recipient="bio"),
-        node("a", "b", "assistant", "A home for bees."),
-    ]
-    conversation = {
-        "title": "Bees",
-        "conversation_id": "c-1",
-        "current_node": "a",
-        "mapping": {it["id"]: it for it in nodes},
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("conversations.json", json.dumps([conversation]))
-        archive.writestr("file-1.png", b"picture")
-    return path
-
-
 async def test_chatgpt_with_what_it_was_told_to_remember(memory: Memory, tmp_path: Path):
-    source = _chatgpt(tmp_path / "chatgpt.zip")
+    source = chatgpt_archive(tmp_path / "chatgpt.zip")
     done = await memory.move_in(source, "chatgpt")
     assert _counts(done) == (1, 0, 2, 0)
     reasons = _reasons(done)
@@ -366,22 +239,7 @@ async def test_chatgpt_with_what_it_was_told_to_remember(memory: Memory, tmp_pat
 
 async def test_claude_with_its_memory(memory: Memory, tmp_path: Path):
     source = tmp_path / "claude.zip"
-    talk = {
-        "uuid": "k-1",
-        "chat_messages": [
-            {
-                "uuid": "q",
-                "sender": "human",
-                "text": "我养蜜蜂",
-                "created_at": "2025-03-01T08:00:01Z",
-                "files": [{"file_name": "bees.pdf"}],
-            }
-        ],
-    }
-    told = [{"conversations_memory": "Keeps bees.", "project_memories": {"p-1": "A hive."}}]
-    with zipfile.ZipFile(source, "w") as archive:
-        archive.writestr("conversations.json", json.dumps([talk]))
-        archive.writestr("memories.json", json.dumps(told))
+    claude_archive(source)
     assert _counts(await memory.move_in(source, "claude")) == (2, 0, 1, 0)
     # Nothing says when Claude wrote its memory, so its text is what is known again.
     assert _counts(await memory.move_in(source, "claude")) == (0, 2, 0, 1)

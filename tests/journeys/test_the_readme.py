@@ -24,7 +24,7 @@ _ROOT = Path(__file__).parent.parent.parent
 _READMES = ("README.md", "README.zh-CN.md")
 _GUIDES = tuple(
     f"docs/{name}{language}.md"
-    for name in ("quickstart", "concepts", "http")
+    for name in ("quickstart", "concepts", "http", "migrating")
     for language in ("", ".zh-CN")
 )
 _SITE_PAGES = tuple(
@@ -44,10 +44,14 @@ _OTHER_PAGES = (
     *_SITE_PAGES,
     "docs/architecture.md",
     "docs/architecture.zh-CN.md",
+    "docs/benchmarks.md",
+    "docs/benchmarks.zh-CN.md",
     "docs/backends.md",
     "docs/backends.zh-CN.md",
     "docs/databases.md",
     "docs/databases.zh-CN.md",
+    "docs/models.md",
+    "docs/models.zh-CN.md",
     "docs/people.md",
     "docs/people.zh-CN.md",
     "docs/supervisor.md",
@@ -124,6 +128,18 @@ def test_the_quickstarts_examples_go_on_with_each_other(
 def test_the_concepts_hold(guide: str, tmp_path: Path):
     (code,) = _blocks(guide, "python")
     assert _printed(code, tmp_path).splitlines() == ["2 1", "created merged 2", "True 0"]
+
+
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize(
+    ("guide", "found"),
+    [("docs/migrating.md", "basketball"), ("docs/migrating.zh-CN.md", "花生")],
+)
+def test_a_program_of_mem0_moves_over(guide: str, found: str, tmp_path: Path):
+    (code,) = _blocks(guide, "python")
+    _, recalled, changes = _printed(code, tmp_path).splitlines()
+    assert found in recalled
+    assert changes == "['ADD']"
 
 
 @pytest.mark.parametrize("page", ["docs/index.md", "docs/index.zh-CN.md"])
@@ -241,6 +257,10 @@ def test_what_is_to_be_typed_works(
     (tmp_path / "docs").mkdir()
     for name in ("concepts.md", "http.md"):
         shutil.copy(_ROOT / "docs" / name, tmp_path / "docs")
+    # Not above: this file also writes docs/settings.md, without a package of tests.
+    from tests.other_memories import write_samples
+
+    write_samples(tmp_path / "exports")
     lines = [line for block in _blocks(page, "sh") for line in block.splitlines() if line]
     typed = [line for line in lines if line.partition("#")[0].strip() not in _SET_UP]
     with TestClient(create_app(), base_url=_SERVER) as server:

@@ -69,6 +69,15 @@ const knowledge = createRoute({
   component: lazyRouteComponent(() => import("./pages/knowledge/KnowledgePage"), "KnowledgePage"),
 });
 
+const knowledgeAddress = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/knowledge",
+  validateSearch: knowledgeSearch,
+  beforeLoad: ({ params, search }) => {
+    redirect({ to: "/org/$org/ws/$workspace/memory/knowledge", params, search, throw: true });
+  },
+});
+
 const sessions = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/sessions",
@@ -139,6 +148,13 @@ const write = createRoute({
   component: lazyRouteComponent(() => import("./pages/writes/WritePage"), "WritePage"),
 });
 
+const welcome = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/welcome",
+  validateSearch: whoSearch,
+  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/settings",
@@ -154,6 +170,7 @@ const routes = root.addChildren([
     memory,
     memoryTab,
     knowledge,
+    knowledgeAddress,
     sessions,
     session,
     agents,
@@ -164,6 +181,7 @@ const routes = root.addChildren([
     people,
     person,
     write,
+    welcome,
     settings,
   ]),
 ]);

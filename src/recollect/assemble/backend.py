@@ -10,11 +10,12 @@ from recollect.jobs.queue import SqlJobs
 
 if TYPE_CHECKING:
     from recollect.assemble.redis import Redis
+    from recollect.assemble.stores import Contents
     from recollect.audit.rows import SqlAudit
     from recollect.backends.local.keyword_index import LocalKeywordIndex
     from recollect.backends.local.unit_metadata import Catalogue
     from recollect.backends.local.vector_index import LocalVectorIndex
-    from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.outbox import OutboxBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.maintenance import SqlMaintenance
@@ -89,10 +90,17 @@ class Backend:
         return SqlArchives(self._database)
 
     @cached_property
-    def blobs(self) -> ObjectBlobs:
+    def blobs(self) -> Contents:
         from recollect.assemble.stores import contents_of
 
         return contents_of(self._settings, self._database)
+
+    @cached_property
+    def outbox(self) -> OutboxBlobs | None:
+        """Return what sends contents to a bucket, if they belong into one."""
+        from recollect.backends.outbox import OutboxBlobs
+
+        return self.blobs if isinstance(self.blobs, OutboxBlobs) else None
 
     @cached_property
     def audit(self) -> SqlAudit:

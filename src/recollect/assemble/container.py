@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
+    from recollect.assemble.vectors import VectorStore
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
     from recollect.backends.redis.mirror import RedisMirror
@@ -55,10 +56,12 @@ if TYPE_CHECKING:
     from recollect.keys.service import KeyService
     from recollect.knowledge.base import KnowledgeBase
     from recollect.ports.archives import Blobs
+    from recollect.ports.copies import Copies
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
+    from recollect.ports.units import VectorIndex
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
@@ -170,7 +173,35 @@ class Wiring:
 
     @property
     def indexes(self) -> Indexes:
-        return self.here.units, self.here.vectors
+        return self.here.units, self.vectors
+
+    @cached_property
+    def vector_store(self) -> VectorStore | None:
+        """Return the vector store of large scopes, if the settings name one."""
+        if not self.settings.vector_store:
+            return None
+        from recollect.assemble.vectors import vector_store_of
+
+        return vector_store_of(
+            self.settings, self.database, self.jobs, self.clock, self.here.vectors
+        )
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """Return the index of vectors: of this process, or with the vector store."""
+        return self.here.vectors if self.vector_store is None else self.vector_store.index
+
+    @property
+    def followings(self) -> tuple[Following, ...]:
+        """Return what keeps the derived stores of this database up to date."""
+        vectors = None if self.vector_store is None else self.vector_store.following
+        return tuple(filter(None, (vectors, self.mirroring)))
+
+    @property
+    def copies(self) -> list[Copies]:
+        """Return what forgetting has to erase beside the database."""
+        vectors = None if self.vector_store is None else self.vector_store.copies
+        return [it for it in (vectors, self.mirror) if it is not None]
 
     @cached_property
     def _larger_reader(self) -> AnswerModel | None:
@@ -205,7 +236,7 @@ class Wiring:
             self.database,
             self.here.store,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.late_vectors,
             self.vector_gaps,
@@ -234,6 +265,11 @@ class Wiring:
         verbs = recalling(self.settings.recall.limit, self.settings.recall.gap)
         return self.router.route(self, lambda parts: parts.store_recaller, verbs)
 
+    @property
+    def every_following(self) -> list[Following]:
+        """Return what keeps the derived stores of all open databases up to date."""
+        return [following for parts in self.router.opened for following in parts.followings]
+
     async def close_mirroring(self) -> None:
         if self.mirroring is not None:
             await self.mirroring.close()
@@ -248,6 +284,7 @@ class Wiring:
 
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
+        _ = self.settings.vector_store
         wanted, default = self.settings, Settings()
         parts = ("models", "notes", "session", "archive")
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):
@@ -582,7 +619,7 @@ class Wiring:
             lambda: self.moves.known(),
             self.spool,
             self.redis,
-            [self.mirror] if self.mirror is not None else [],
+            self.copies,
         )
 
     @cached_property
@@ -623,7 +660,7 @@ class Wiring:
             self.database,
             self.clock,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
@@ -667,7 +704,7 @@ class Wiring:
             self.jobs,
             self.here.maintenance,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.recaller,
             self.embedding,
             self.understanding.cache_stats,
@@ -676,6 +713,7 @@ class Wiring:
             lambda: self.judge,
             self.metrics,
             lambda: None if self.redis is None else self.redis.stats(),
+            lambda: self.every_following,
             self.spool,
         )
 

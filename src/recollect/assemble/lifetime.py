@@ -146,6 +146,10 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
+        if self._parts.vector_store is not None:
+            self._parts.vector_store.following.start()
+        if self._parts.here.outbox is not None:
+            self._parts.here.outbox.start()
         if self._parts.redis is not None:
             await self._start_mirroring(self._parts.redis)
 
@@ -278,6 +282,11 @@ class Lifetime:
                 # Another process reads it, or it failed and is tried again in a moment.
                 await asyncio.sleep(_POLL_SECONDS)
 
+    async def _close_vectors(self) -> None:
+        if self._parts.vector_store is not None:
+            await self._parts.vector_store.following.close()
+            await self._parts.vector_store.sink.close()
+
     async def _close_work(self) -> None:
         if self._erasing is not None:
             # Opening and closing a memory is enough to finish forgetting.
@@ -299,11 +308,14 @@ class Lifetime:
             "working": lambda: self._parts.working.close(),
             "store_recaller": lambda: self._parts.store_recaller.close(),
             "_larger_reader": lambda: self._parts.close_reader(),
+            "vector_store": self._close_vectors,
         }
         # Those of the common store serve the stores of agents too.
         shared = (
             {"keys", "knowledge"} if self._parts.router.common is not self._parts else set[str]()
         )
+        if "outbox" in vars(self._parts.here) and self._parts.here.outbox is not None:
+            await self._parts.here.outbox.close()
         for name, end in endings.items():
             if name in vars(self._parts) and name not in shared:
                 await end()

@@ -31,7 +31,7 @@ from recollect.settings.agents import PLACE, agent_over, place_of, told_place, w
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
-    from recollect.backends.objects import ObjectBlobs
+    from recollect.assemble.stores import Contents
     from recollect.backends.sql.database import Database
     from recollect.settings import Settings
 
@@ -370,7 +370,7 @@ class AgentMover:
             return common.router.stores[key].database, False
         return await asyncio.to_thread(open_database, settings.at_store_of(agent)), True
 
-    def _blobs(self, agent: str, settings: Settings, target: Database) -> ObjectBlobs:
+    def _blobs(self, agent: str, settings: Settings, target: Database) -> Contents:
         return contents_of(settings.at_store_of(agent), target)
 
     async def _purge_at(self, agent: str, place: Mapping[str, Any]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.context.archives.vault import Vault
     from recollect.domain.archive import Archive
     from recollect.domain.embedding import EmbeddingModel
     from recollect.domain.meter import Meter
@@ -113,14 +115,17 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
 
 
 def _archive_text(settings: Settings, database: Database, archives: SqlArchives) -> ArchiveText:
-    async def text_of(archive: Archive) -> str:
+    @cache
+    def vault() -> Vault:
         # Imported here: few questions lead to an archive, and reading one takes many modules.
         from recollect.assemble.stores import contents_of
         from recollect.context.archives.vault import Vault
 
-        vault = Vault(contents_of(settings, database))
+        return Vault(contents_of(settings, database))
+
+    async def text_of(archive: Archive) -> str:
         found = await archives.with_blob([archive.scope], archive.id)
-        return "" if found is None else (await vault.read(*found)).text or ""
+        return "" if found is None else (await vault().read(*found)).text or ""
 
     return text_of
 

@@ -87,6 +87,7 @@ def working_memory(
             clock=clock,
             redactor=redactor,
             meter=meter,
+            embedding=embedding,
         ),
         observer=observer,
         prefetch=prefetch,

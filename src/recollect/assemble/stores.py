@@ -21,12 +21,18 @@ from recollect.settings import Settings
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.outbox import OutboxBlobs
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.server_database import ServerDatabase
     from recollect.domain.job import Progress
     from recollect.domain.transfer import Copied
+
+    Contents: TypeAlias = ObjectBlobs | OutboxBlobs
 
 
 # --- Settings → the database ----------------------------------------------------------------------
@@ -46,13 +52,12 @@ def open_database(settings: Settings, *, may_be_away: bool = False) -> Database:
 
 def server_at(settings: Settings) -> ServerDatabase:
     """Return the database server that the settings name, without connecting to it."""
-    from recollect.backends.objects import open_blobs
     from recollect.backends.sql.server_database import ServerDatabase
 
     return ServerDatabase(
         driver_url(settings.server_url),
         beside=settings.database,
-        contents=open_blobs(settings.blobs),
+        contents=blobs_at(settings),
         connections=settings.storage.connections,
     )
 
@@ -174,7 +179,6 @@ async def copy_store(
     source: Settings, target: Settings, *, progress: Progress | None = None
 ) -> Copied:
     """Copy every table, archived content and ledger of a store to an empty one."""
-    from recollect.backends.objects import open_blobs
     from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.table_copy import copy_tables, finish
     from recollect.domain.transfer import Copied
@@ -193,9 +197,7 @@ async def copy_store(
             rows, blobs = await origin.read(copy)
             if isinstance(made, JournaledDatabase):
                 await asyncio.to_thread(made.keep)
-            contents = await copy_contents(
-                blobs, open_blobs(source.blobs), open_blobs(target.blobs)
-            )
+            contents = await copy_contents(blobs, _all_blobs_at(source), blobs_at(target))
             await asyncio.to_thread(_copy_companions, origin, made)
             await asyncio.to_thread(finish, made)
         finally:
@@ -343,6 +345,7 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
     old one or the restored one.
     """
     from recollect.backends.sql import maintenance
+    from recollect.followers.rows import follow_anew
 
     settings = where if isinstance(where, Settings) else Settings.at(where)
     if settings.is_journal:
@@ -360,6 +363,8 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
         await asyncio.to_thread(staged.unlink, missing_ok=True)
     database = await asyncio.to_thread(open_database, settings)
     try:
+        # What derived stores have is not that of the copy: they are emptied and built anew.
+        await database.write(follow_anew)
         await _forget_again(settings, database)
     finally:
         await database.close()
@@ -387,18 +392,35 @@ async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> Non
     contents = contents_beside(copy)
     if contents.is_dir():
         blobs = await asyncio.to_thread(maintenance.blobs_of, staged)
-        await copy_contents(blobs, open_blobs(contents), open_blobs(settings.blobs))
+        await copy_contents(blobs, open_blobs(contents), blobs_at(settings))
 
 
 # --- Settings → the blob store of archived contents -----------------------------------------------
 
 
-def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
-    """Return the blob store of a database; a temporary database has a temporary one."""
+def blobs_at(settings: Settings, owner: Callable[[], str] | None = None) -> ObjectBlobs:
+    """Return the blob store that the settings name."""
     from recollect.backends.objects import open_blobs
 
+    return open_blobs(settings.blobs, owner, settings.s3)
+
+
+def _all_blobs_at(settings: Settings, owner: Callable[[], str] | None = None) -> Contents:
+    """Return the same with what this machine has yet to send there."""
+    blobs = blobs_at(settings, owner)
+    if isinstance(settings.blobs, Path):
+        return blobs
+    from recollect.backends.outbox import OutboxBlobs, outbox_beside
+
+    return OutboxBlobs(blobs, outbox_beside(settings.database))
+
+
+def contents_of(settings: Settings, database: Database) -> Contents:
+    """Return the blob store of a database; a temporary database has a temporary one."""
     if settings.is_temporary:
+        from recollect.backends.objects import open_blobs
+
         return open_blobs(contents_beside(database.path))
     # A place that somebody chose may be chosen for other memories too.
     is_shared = bool(settings.archive.place)
-    return open_blobs(settings.blobs, (lambda: database.identity) if is_shared else None)
+    return _all_blobs_at(settings, (lambda: database.identity) if is_shared else None)

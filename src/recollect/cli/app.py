@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from recollect.cli.answer import say
-from recollect.cli.command import Missing, as_command, over, with_options
+from recollect.cli.command import GUEST, Guest, Missing, as_command, over, with_options
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import Shared, require_utf8
 from recollect.domain.views import as_json
@@ -64,14 +64,15 @@ EXIT_CODES: Final = (
 )
 
 
-def tell(error: RecollectError, *, as_object: bool) -> int:
+def tell(error: RecollectError, *, as_object: bool, stream: TextIO | None = None) -> int:
     """Say on stderr what happened and what to do; the exit code that stands for it."""
+    stream = stream or sys.stderr
     if as_object:
-        print(json.dumps({"error": as_json(error)}, ensure_ascii=False), file=sys.stderr)
+        print(json.dumps({"error": as_json(error)}, ensure_ascii=False), file=stream)
     else:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {error}", file=stream)
         if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
+            print(f"hint: {error.hint}", file=stream)
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), _UNEXPECTED)
 
 
@@ -143,12 +144,14 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "stats": "lookups.stats",
         "doctor": "repair.doctor",
         "reindex": "repair.reindex",
+        "reconcile": "repair.reconcile",
         "where": "data.where",
         "backup": "data.backup",
         "restore": "data.restore",
         "copy": "data.copy",
         "export": "transfer.export_to",
         "import": "transfer.import_from",
+        "eval": "questions.evaluate",
         "version": "processes.version",
     },
 }
@@ -180,12 +183,13 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         {"list": "list_tools", "call": "call", "guide": "guide"},
     ),
     "archives": _Group(
-        "List, read and clean up archived tool results.",
+        "List, read, search and clean up archived tool results.",
         "Archived tool results.",
         "archives",
         {
             "list": "list_archives",
             "show": "show_archive",
+            "search": "search_archives",
             "delete": "delete_archive",
             "sweep": "sweep",
         },
@@ -334,6 +338,19 @@ def run(arguments: Sequence[str]) -> int:
         return tell(bad_usage(problem), as_object=as_object)
     except typer.Abort:
         return INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def run_for_guest(arguments: Sequence[str], guest: Guest) -> int:
+    """Run one command of another process; its exit code."""
+    GUEST.set(guest)
+    try:
+        status = _command()(args=[*arguments], prog_name="recollect", standalone_mode=False)
+    except RecollectError as error:
+        return tell(error, as_object="--json" in arguments, stream=guest.err)
+    except (typer.TyperException, typer.Abort):
+        # Told by the process that asks: the command was not begun.
+        return _UNEXPECTED
     return status if isinstance(status, int) else 0
 
 

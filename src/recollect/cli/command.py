@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -14,7 +15,7 @@ from inspect import Parameter, Signature
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TextIO, TypeVar, get_type_hints
 
 import typer
 
@@ -100,6 +101,19 @@ Body = Callable[..., Answer | Coroutine[Any, Any, Answer | None] | None]
 Group = TypeVar("Group", bound=OptionGroup)
 
 
+class Guest(Protocol):
+    """A command of another process that a server runs on the memory that it has open."""
+
+    err: TextIO
+
+    def run(self, body: Body, shared: Shared, arguments: dict[str, Any]) -> None:
+        """Run the body of a command, and keep what it answers."""
+        ...
+
+
+# Whose command this thread runs; None for one's own.
+GUEST: Final[ContextVar[Guest | None]] = ContextVar("GUEST", default=None)
+
 # What a command does where there is no memory yet: create one, use an empty one that ends with it,
 # or say that there is none.
 Missing = Literal["create", "pretend", "refuse"]
@@ -126,6 +140,10 @@ def as_command(body: Body, *, missing: Missing = "refuse") -> Callable[..., None
         arguments |= {
             parameter.name: shared for parameter in parameters if parameter.annotation is Shared
         }
+        guest = GUEST.get()
+        if guest is not None:
+            guest.run(body, shared, arguments)
+            return
         if takes_memory:
             asyncio.run(_with_memory(body, shared, arguments, missing))
             return

@@ -39,6 +39,7 @@ from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import CommonFilters
+from recollect.domain.followers import Reconciled
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
@@ -115,6 +116,7 @@ class RemoteMemory(ScopedRemote, Memory):
             NameGraph,
             Profile,
             Recalled,
+            Reconciled,
             Record,
             Reindexing,
             Route,

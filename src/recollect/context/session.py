@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, overload
 
 from recollect.context.anthropic_messages import AnthropicMessages, reports_error
 from recollect.context.archives.manager import Renewed, ToolResultManager
-from recollect.context.archives.triggers import choose
+from recollect.context.archives.triggers import choose, nearness_of
 from recollect.context.background_compression import BackgroundCompression
 from recollect.context.edits import (
     Drop,
@@ -826,7 +826,8 @@ class Session:
             archive_id for archive_id in known if users and places.get(archive_id, -1) < users[-1]
         ]
         found = await self._parts.archive.archives.find(self._caller.readable, ids=earlier)
-        return choose(question, found, self._parts.archiving)
+        nearness = await nearness_of(question, found, self._parts.archive.embedding)
+        return choose(question, nearness, self._parts.archiving)
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

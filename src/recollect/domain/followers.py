@@ -43,3 +43,31 @@ class FollowerState:
     total: int = 0
     problem: str = ""
     """Why it is away, in words for an operator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What a store has of one scope, compared with the database."""
+
+    items: int = 0
+    missing: int = 0
+    extra: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled:
+    """What a derived store has, compared with the database.
+
+    `items` are what both should have in the `scopes` that were compared; `missing` are not in the
+    store, and `extra` are only there. Those were put right if it is `repaired`. What the store was
+    yet to apply is in `state` and is no difference.
+    """
+
+    name: str
+    kind: str
+    repaired: bool
+    state: FollowerState
+    scopes: int = 0
+    items: int = 0
+    missing: int = 0
+    extra: int = 0

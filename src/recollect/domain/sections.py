@@ -92,10 +92,30 @@ class ArchiveSettings:
     policy: Literal["model", "keyword", "similarity", "mixed"] = setting(
         "model", "who decides to load an archived result"
     )
-    similarity: Share = setting(0.5, "share of words in common with a result")
+    similarity: Share = setting(
+        0.55,
+        "how near a question is to a line of a result's digest; 0 = unrelated, 1 = answered there",
+    )
     keep_days: Days | None = 30
     max_count: Count | None = setting(10_000, "of one scope")
     max_bytes: Count | None = setting(5_000_000_000, "of one scope")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Settings:
+    """How to reach an s3:// place; what is empty comes from the usual variables AWS_…"""
+
+    endpoint: str = setting(
+        "", "address of a server of your own, such as https://minio.example:9000; empty = AWS"
+    )
+    region: str = setting("", "region of the bucket")
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+    session_token: str = field(default="", repr=False)
+    virtual_host: bool = setting(
+        False, "whether the endpoint begins with the name of the bucket, instead of the path"
+    )
+    ca_file: str = setting("", "certificate of an authority of your own, in PEM")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

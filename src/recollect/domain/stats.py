@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from recollect.domain.followers import FollowerState
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.relation import RULES
@@ -108,6 +109,8 @@ class Stats:
     judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     # Figures of all processes on this database for the last 24 hours.
     last_day: MetricFigures = field(default_factory=MetricFigures)
+    # Stores that are derived from the database, and how far behind each is.
+    followers: tuple[FollowerState, ...] = ()
     spool: SpoolStats = field(default_factory=SpoolStats)
     # None without a Redis server.
     redis: RedisStats | None = None

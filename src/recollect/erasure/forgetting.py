@@ -48,6 +48,9 @@ _BATCHES_WITHOUT_PAUSE: Final = 5
 # The kinds that progress counts.
 _OWNERS: Final = ("records", "turns", "archives", "documents")
 
+# The ledger of forgettings may lie in the bucket too.
+_OF_BLOBS: Final = frozenset({"blobs_unreachable", "blobs_refused"})
+
 _log = logging.getLogger(__name__)
 
 
@@ -266,6 +269,8 @@ class Forgetting:
                 cleaning = await clean_up(self._erasure, forget_id, even_large=verify, away=away)
         except StorageError as problem:
             # It is hidden already; a job does the rest.
+            if problem.code in _OF_BLOBS:
+                away = (self._blobs.name,)
             _log.warning("%s will be finished later: %s", forget_id, problem)
             with contextlib.suppress(StorageError):
                 await self._erasure.postpone(forget_id)

@@ -44,6 +44,7 @@ from recollect.erasure.raw_search import (
     written_forms,
 )
 from recollect.erasure.targets import Found, find
+from recollect.errors import StorageError, StoreAway
 from recollect.ports.archives import Blobs
 from recollect.ports.copies import Copies
 from recollect.ports.erasure import Mementos
@@ -371,6 +372,16 @@ async def _search_store(store: Copies, wanted: Mapping[bytes, str]) -> list[Rema
     ]
 
 
+async def _strays(store: Copies) -> list[Remains]:
+    """Return what a derived store has that the database does not have."""
+    try:
+        count = await store.strays()
+    except StoreAway as problem:
+        return [Remains(term="unknown: it could not be searched", place=str(problem))]
+    its = f"{count:,} entries that the database does not have"
+    return [Remains(term=its, place=store.name)] if count else []
+
+
 class SqlProof:
     """Searches a SQL database, its files, the blob store and other files for what was forgotten."""
 
@@ -393,8 +404,10 @@ class SqlProof:
             return collect_terms(connection, find(connection, target))
 
         taken = await self._database.read(read)
-        contents = [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
-        texts = [*taken.texts, *contents]
+        texts = [*taken.texts]
+        # A blob store that is away does not keep anybody from forgetting.
+        with contextlib.suppress(StorageError):
+            texts += [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
         if target.person is not None:
             texts.append(target.person.name)
         return Mementos(
@@ -419,6 +432,7 @@ class SqlProof:
         searched = [*dict.fromkeys(PLACES.values()), f"{contents:,} archived contents{where}"]
         for store in self._stores:
             traces += await _search_store(store, wanted)
+            traces += await _strays(store)
             searched.append(store.name)
         for path in self._places():
             places = await asyncio.to_thread(raw_search.search_file, path, wanted)

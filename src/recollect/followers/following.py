@@ -7,13 +7,19 @@ import contextlib
 import logging
 from typing import Final
 
-from recollect.domain.followers import FollowerCondition, FollowerState, Place
+from recollect.domain.followers import (
+    Difference,
+    FollowerCondition,
+    FollowerState,
+    Place,
+    Reconciled,
+)
 from recollect.domain.job import Job, NewJob, Progress
-from recollect.errors import RecollectError, StoreAway
+from recollect.errors import InvalidInput, RecollectError, StoreAway
 from recollect.followers.breaker import Breaker
-from recollect.followers.rows import SqlFollowers
+from recollect.followers.rows import EVERYTHING, SqlFollowers
 from recollect.jobs.worker import Worker
-from recollect.ports.follower import Follower
+from recollect.ports.follower import ComparingFollower, Follower
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock, work_in_background
 
@@ -40,6 +46,14 @@ class Following:
         self._worker = Worker(jobs, clock, {self._job_kind: self._run}, are_listed=False)
         self._loop: asyncio.Task[None] | None = None
         self.breaker = Breaker(follower.name)
+
+    @property
+    def name(self) -> str:
+        return self._follower.name
+
+    @property
+    def kind(self) -> str:
+        return self._follower.kind
 
     @property
     def follower(self) -> Follower:
@@ -74,16 +88,19 @@ class Following:
         return not await self._is_behind(looks_for_new=looks_for_new)
 
     async def settle(self, within: float) -> bool:
-        """Bring the store up to date, also when another process is at it; False if it takes longer.
+        """Bring the store up to what is written now; False if it takes longer or the store is away.
 
-        A store that is away is not waited for.
+        What others write meanwhile is not waited for.
         """
+        goal = await self._rows.goal()
         ends = asyncio.get_running_loop().time() + within
-        while not await self.catch_up():
-            if self.breaker.problem or asyncio.get_running_loop().time() > ends:
+        while goal := await self._rows.unreached(goal):
+            if not await self.catch_up() and (
+                self.breaker.problem or asyncio.get_running_loop().time() > ends
+            ):
                 return False
             await asyncio.sleep(_POLL_SECONDS)
-        return not self.breaker.problem
+        return True
 
     async def state(self, *, asks: bool = False) -> FollowerState:
         """Return how far the store is; with `asks`, after asking it whether it is there."""
@@ -110,9 +127,27 @@ class Following:
             problem=self.breaker.problem,
         )
 
+    async def finish(self) -> None:
+        """Bring the store up to date however long it takes, unless it is away."""
+        with contextlib.suppress(StoreAway):
+            await self.build()
+
+    async def put_right(
+        self, *, dry_run: bool, rebuild: bool, progress: Progress | None = None
+    ) -> Reconciled:
+        """Compare the store with the database; repair it, or build it anew, unless `dry_run`."""
+        if dry_run and rebuild:
+            raise InvalidInput("A dry run does not rebuild", code="contradiction")
+        if rebuild:
+            await self._follower.check()
+            self.breaker.answered()
+            await self.rebuild(progress)
+        return await self.reconcile(repair=not dry_run, progress=progress)
+
     async def rebuild(self, progress: Progress | None = None) -> None:
-        """Build the store anew, scope by scope; an interrupted build goes on with the next one."""
+        """Empty the store and build it anew; an interrupted build goes on with the next one."""
         await self._rows.reset()
+        await self._rows.follow([EVERYTHING])
         await self.build(progress)
 
     async def build(self, progress: Progress | None = None) -> None:
@@ -127,6 +162,41 @@ class Following:
             await catching_up
         finally:
             catching_up.cancel()
+
+    async def reconcile(self, *, repair: bool, progress: Progress | None = None) -> Reconciled:
+        """Compare the store with the database, scope by scope; with `repair`, put it right.
+
+        Raise `StoreAway` if the store does not answer.
+        """
+        follower = self._follower
+        await follower.check()
+        is_comparing = isinstance(follower, ComparingFollower)
+        if repair:
+            self.breaker.answered()
+            await (self.build if is_comparing else self.rebuild)(progress)
+        places = [place for place in await self._rows.places() if place.version]
+        total = Difference()
+        for number, place in enumerate(places):
+            if not is_comparing:
+                break
+            found = await follower.compare(place, repair=repair)
+            total = Difference(
+                items=total.items + found.items,
+                missing=total.missing + found.missing,
+                extra=total.extra + found.extra,
+            )
+            if progress is not None:
+                progress(number + 1, len(places))
+        return Reconciled(
+            name=self._follower.name,
+            kind=self._follower.kind,
+            repaired=repair,
+            state=await self.state(),
+            scopes=len(places),
+            items=total.items,
+            missing=total.missing,
+            extra=total.extra,
+        )
 
     async def _catch_up_fully(self) -> None:
         while not await self.catch_up():

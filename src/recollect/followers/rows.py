@@ -27,7 +27,10 @@ from recollect.backends.sql.portable import InsertOrIgnore, InsertOrReplace
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.domain.followers import Place
 
+# No scope has this number: a row with it says that the store must be emptied first.
+EVERYTHING: Final = 0
 _MOST: Final = 500
+_NEVER: Final = (1 << 63) - 1
 _ROWS: Final = schema.followers.c
 _SCOPES: Final = schema.scopes.c
 _OURS: Final = _ROWS.name == bindparam("name", type_=String())
@@ -82,6 +85,14 @@ class FollowedScopes:
     lag: int
     done: int
     total: int
+
+
+def follow_anew(connection: Connection) -> None:
+    """Have every follower empty its store and build it anew."""
+    names = connection.scalars(select(_ROWS.name).distinct()).all()
+    connection.execute(delete(schema.followers))
+    numbers = dict.fromkeys(("version", "target", "position"), 0)
+    _ADD.run(connection, [{"name": it, "scope_id": EVERYTHING, **numbers} for it in names])
 
 
 class SqlFollowers:
@@ -151,6 +162,23 @@ class SqlFollowers:
         wanted = select(*_PLACE).where(_ROWS.name == self._name).order_by(_ROWS.scope_id)
         rows = await self._database.read(lambda it: it.execute(wanted).mappings().all())
         return [_place(row) for row in rows]
+
+    async def unreached(self, goal: Mapping[int, int]) -> dict[int, int]:
+        """Return those of these scopes that the follower does not have up to these versions."""
+        wanted = select(_ROWS.scope_id, _ROWS.version).where(_ROWS.name == self._name)
+        rows = await self._database.read(lambda it: it.execute(wanted).all())
+        return {scope: goal[scope] for scope, version in rows if version < goal.get(scope, version)}
+
+    async def goal(self) -> dict[int, int]:
+        """Return the version that the follower has yet to reach in each scope that it is behind in.
+
+        A scope that was forgotten has to be dropped, which no version of it does.
+        """
+        newest = case((_IS_GONE, _NEVER), else_=_SCOPES.version)
+        wanted = select(_ROWS.scope_id, newest).select_from(_FOLLOWED)
+        wanted = wanted.where(_OURS, or_(_IS_GONE, _ROWS.version < _SCOPES.version))
+        rows = await self._database.read(lambda it: it.execute(wanted, {"name": self._name}).all())
+        return {row[0]: row[1] for row in rows}
 
     async def others(self) -> list[str]:
         """Return the names of other followers that this database has had."""

@@ -21,12 +21,14 @@ from recollect.domain.archive import Blob
 from recollect.domain.audit import AuditVerdict
 from recollect.domain.embedding import GAP_LASTS, EmbedderCheck, EmbedderState, EmbeddingModel
 from recollect.domain.files import is_private
+from recollect.domain.followers import FollowerState
 from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask
 from recollect.domain.stats import DatabaseCondition, Finding, IndexFigures, TroubledJob, Verdict
 from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
 from recollect.ports.runtime import Clock
+from recollect.ports.vector_sink import SinkReport
 
 if TYPE_CHECKING:
     from recollect.backends.redis.examination import RedisCondition
@@ -58,6 +60,37 @@ def nothing_stored(database: Path, *, is_temporary: bool) -> Finding:
         else f"{database} (created when something is first stored)",
         figures={"path": str(database), "exists": False},
     )
+
+
+def follower_finding(
+    state: FollowerState, report: SinkReport | None = None, problem: str = ""
+) -> Finding:
+    """Return the finding about a store that is derived from the database."""
+    part = f"{state.kind} store"
+    told = f"{state.done:,} of {state.total:,} units of {state.scopes:,} scopes"
+    lag = "up to date" if not state.lag else f"{state.lag:,} writes behind"
+    if state.to_erase:
+        lag += f", {state.to_erase:,} forgotten scopes to erase"
+    figures = {"name": state.name, "lag": state.lag, "to_erase": state.to_erase}
+    if problem or report is None:
+        return Finding(
+            part=part,
+            verdict="problem" if state.to_erase else "warning",
+            message=f"{problem}; the database answers alone ({told}, {lag})",
+            hint="Start it, or check its URL and key in storage.vectors; it catches up by itself.",
+            figures=figures,
+        )
+    figures |= {"version": report.version, "index": report.index}
+    message = f"{state.name}, {report.version}, {report.index}: {told}, {lag}"
+    if report.problems:
+        return Finding(
+            part=part,
+            verdict="problem",
+            message="; ".join(report.problems),
+            hint="Ask its administrator; docs/vectors.md lists the permissions.",
+            figures=figures,
+        )
+    return Finding(part=part, message=message, figures=figures)
 
 
 class Doctor:
@@ -474,6 +507,35 @@ def spool_finding(place: Path, waiting: int, size: int, set_aside: int) -> Findi
             figures=figures,
         )
     return None
+
+
+def bucket_finding(
+    name: str,
+    waiting: int,
+    *,
+    milliseconds: float = 0.0,
+    is_same: bool = True,
+    problem: StorageError | None = None,
+) -> Finding:
+    """Return the finding about a bucket for contents, and what waits on this machine for it."""
+    queue = f"{waiting:,} contents wait on this machine" if waiting else "nothing waits for it"
+    figures: dict[str, object] = {"waiting": waiting, "milliseconds": round(milliseconds, 2)}
+    if problem is not None:
+        return Finding(
+            part="bucket",
+            verdict="problem",
+            message=f"{problem.message}; {queue}",
+            hint=problem.hint,
+            figures=figures | {"code": problem.code},
+        )
+    return Finding(
+        part="bucket",
+        verdict="ok" if is_same else "problem",
+        message=f"{name}: written, read and deleted in {milliseconds:.0f} ms; {queue}"
+        if is_same
+        else f"{name} does not return what was written to it",
+        figures=figures,
+    )
 
 
 def redis_finding(

@@ -48,6 +48,7 @@ from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.metric_hours import SqlMetricHours
 
@@ -313,9 +314,11 @@ class StatisticsCollector:
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
         redis: Callable[[], RedisStats | None],
+        followings: Callable[[], Iterable[Following]],
         spool: Spool | None = None,
     ) -> None:
         self._redis = redis
+        self._followings = followings
         self._store = store
         self._spool = spool
         self._jobs = jobs
@@ -347,6 +350,7 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            followers=tuple([await following.state() for following in self._followings()]),
             spool=SpoolStats() if self._spool is None else self._spool.stats(),
             redis=self._redis(),
         )

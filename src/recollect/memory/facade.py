@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.domain.context import ContextFields, MemoryContext, Tongue
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
+    from recollect.domain.followers import Reconciled
     from recollect.domain.forgetting import Forgotten
     from recollect.domain.graph import NameGraph
     from recollect.domain.hit import Hit, Recalled
@@ -990,6 +991,31 @@ class Memory:
 
     @Operation(
         "POST",
+        "/v1/reconcile",
+        "reconcile",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        patient=True,
+        command="reconcile",
+    )
+    async def reconcile(
+        self, *, dry_run: bool = False, rebuild: bool = False
+    ) -> tuple[Reconciled, ...]:
+        """Compare derived stores, such as a vector store, with the database, and repair them.
+
+        With `dry_run`, only compare; with `rebuild`, empty the stores and build them anew. Recall
+        goes on meanwhile; `stats` shows the progress.
+        """
+        return tuple(
+            [
+                await following.put_right(dry_run=dry_run, rebuild=rebuild)
+                for following in self._parts.every_following
+            ]
+        )
+
+    @Operation(
+        "POST",
         "/v1/jobs/run",
         "run_due_jobs",
         Role.ADMIN,
@@ -1001,7 +1027,10 @@ class Memory:
     )
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        ran = sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        for following in self._parts.every_following:
+            await following.catch_up()
+        return ran
 
     @Operation(
         "POST",
@@ -1018,6 +1047,8 @@ class Memory:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
+        for following in self._parts.every_following:
+            await following.finish()
 
     async def close(self) -> Pending:
         """Finish and close everything; does nothing on a memory returned by `scope()`.
@@ -1034,6 +1065,17 @@ class Memory:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def as_opened(self, settings: Settings) -> Memory:
+        """Return this memory as opening these settings for the same store returns it.
+
+        For building a face that answers for programs which would open the store themselves.
+        """
+        from recollect.assemble.memory import first_caller
+
+        scope = {"scope": settings.scope}
+        caller = first_caller(self._opened.settings.model_copy(update=scope))
+        return Memory(self._opened.router.of_agent(caller.scope.agent), caller)
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)

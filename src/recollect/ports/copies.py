@@ -27,3 +27,7 @@ class Copies(Protocol):
     def contents(self) -> AsyncIterator[tuple[str, bytes]]:
         """Return everything that is in it, each with the place where it lies."""
         ...
+
+    async def strays(self) -> int:
+        """Return how many entries are in it that the database does not have, as far as is known."""
+        ...

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from recollect.domain.followers import Place
+from recollect.domain.followers import Difference, Place
 
 
 class Follower(Protocol):
@@ -44,9 +44,21 @@ class Follower(Protocol):
         ...
 
     async def drop(self, scope: int) -> None:
-        """Erase everything that the store has of a scope."""
+        """Erase everything that the store has of a scope; of scope 0, of all scopes."""
         ...
 
     async def check(self) -> None:
         """Raise `StoreAway` if the store does not answer."""
+        ...
+
+
+@runtime_checkable
+class ComparingFollower(Follower, Protocol):
+    """A follower that can compare its store with the database; others are built anew instead."""
+
+    async def compare(self, place: Place, *, repair: bool) -> Difference:
+        """Compare what the store has of a scope with what it should have at this place.
+
+        With `repair`, put right what differs.
+        """
         ...

@@ -26,8 +26,11 @@ from recollect.errors import InvalidInput
 from recollect.settings.place import (
     checked_redis_url,
     checked_url,
+    checked_vector_url,
     has_password,
+    qdrant_url,
     server_kind,
+    with_vector_store_apart,
     without_local_url,
 )
 from recollect.settings.sources import PASSWORD_PREFIX
@@ -50,6 +53,7 @@ PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 Backend = Literal["sqlite", "in_memory", "json"]
 AgentBackend = Literal["sqlite", "in_memory", "json", "mysql", "postgresql"]
 ServerUrl = Annotated[str, AfterValidator(checked_url)]
+VectorUrl = Annotated[str, AfterValidator(checked_vector_url)]
 RedisUrl = Annotated[str, AfterValidator(checked_redis_url)]
 
 
@@ -144,6 +148,11 @@ class AgentSettings(Section):
         pattern=rf"^({PASSWORD_PREFIX}\w+)?$",
         description=f"the variable that holds the password for url; begins with {PASSWORD_PREFIX}",
     )
+    vectors: VectorUrl = Field(
+        default="",
+        repr=False,
+        description="the vector store of its own store; empty = that of storage.vectors",
+    )
     role: str = Field(default="", description="its role; some shared types need one")
     write_policy: WritePolicy | None = Field(
         default=None, description="what of a conversation becomes memory; empty = writing.policy"
@@ -151,6 +160,8 @@ class AgentSettings(Section):
     children: tuple[str, ...] = Field(
         default=(), description="agents whose memory this one may read and write"
     )
+
+    _with_vector_store_apart = model_validator(mode="before")(with_vector_store_apart)
 
     @model_validator(mode="after")
     def _has_one_store(self) -> AgentSettings:
@@ -180,7 +191,12 @@ class StoreSettings(Section):
         description="postgresql://…, mysql://…, json:///FOLDER, in_memory://; empty = a file",
     )
 
+    vectors: VectorUrl = Field(
+        default="", repr=False, description="its vector store; empty = that of storage.vectors"
+    )
+
     _without_local_url = model_validator(mode="before")(without_local_url)
+    _with_vector_store_apart = model_validator(mode="before")(with_vector_store_apart)
 
     @model_validator(mode="after")
     def _is_in_one_place(self) -> StoreSettings:
@@ -218,6 +234,22 @@ class StorageSettings(Section):
         default=False,
         description="overwrite forgotten content inside the live SQLite file instead of VACUUM",
     )
+    vectors: VectorUrl = Field(
+        default="",
+        repr=False,
+        description="vector store of large scopes: qdrant://HOST:6333, milvus://HOST:19530, "
+        "postgresql://…, or pgvector in the same PostgreSQL; empty = none",
+    )
+    vectors_from: Annotated[int, Field(ge=1)] = Field(
+        default=100_000,
+        description="units of a scope from which on the vector store searches it; smaller ones are "
+        "searched exactly in this process",
+    )
+    vectors_exact: Annotated[int, Field(ge=0)] = Field(
+        default=500_000,
+        description="units of a scope up to which this process searches it while the vector store "
+        "is away or is being built",
+    )
     state: RedisUrl = Field(
         default="",
         repr=False,
@@ -233,13 +265,26 @@ class StorageSettings(Section):
         description="what its keys begin with; another one for every database that uses it",
     )
     qdrant_url: str = Field(
-        default="", description="for a later release: no Qdrant back-end uses it yet"
+        default="", description="the server of backend = qdrant; empty = http://localhost:6333"
     )
     qdrant_key: str = Field(
-        default="", repr=False, description="for a later release, as qdrant_url"
+        default="", repr=False, description="key of a Qdrant server whose URL has none"
     )
 
     _without_local_url = model_validator(mode="before")(without_local_url)
+    _with_vector_store_apart = model_validator(mode="before")(with_vector_store_apart)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_qdrant_as_vector_store(cls, section: object) -> object:
+        """Return the section with the back-end `qdrant` as SQLite with vectors in Qdrant."""
+        if not isinstance(section, dict):
+            return section
+        given = cast("dict[str, Any]", section)
+        if given.get("backend") != "qdrant":
+            return given
+        address = given.get("qdrant_url") or "http://localhost:6333"
+        return {"vectors": qdrant_url(address), **given, "backend": "sqlite"}
 
 
 class EmbeddingSettings(Section):

@@ -270,6 +270,7 @@ class Memory(Twin[AsyncMemory]):
     reindex = blocking(AsyncMemory.reindex)
     reindexing = blocking(AsyncMemory.reindexing)
     stop_reindexing = blocking(AsyncMemory.stop_reindexing)
+    reconcile = blocking(AsyncMemory.reconcile)
     work = blocking(AsyncMemory.work)
     drain = blocking(AsyncMemory.drain)
 

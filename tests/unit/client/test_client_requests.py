@@ -131,6 +131,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.reindex": lambda m: m.reindex(model="small"),
     "memory.reindexing": lambda m: m.reindexing(),
     "memory.stop_reindexing": lambda m: m.stop_reindexing(),
+    "memory.reconcile": lambda m: m.reconcile(dry_run=True),
     "memory.metrics": lambda m: m.metrics(),
     "memory.metrics with everything": lambda m: m.metrics(since=_AT, until=_AT, step_hours=2),
     "memory.stats": lambda m: m.stats(),
@@ -188,6 +189,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "archives.load range": lambda m: m.archives.load(
         "arc_1", range=ContentRange(unit="lines", first=1, last=9)
     ),
+    "archives.search": lambda m: m.archives.search("which test failed?", session="s", limit=2),
     "archives.find_earlier": lambda m: m.archives.find_earlier("grep", {"q": None}),
     "archives.delete": lambda m: m.archives.delete("arc_1"),
     "archives.sweep": lambda m: m.archives.sweep(dry_run=True),

@@ -6,6 +6,7 @@ import { answer, api, type Schemas } from "../api/client";
 import { keys, useNames } from "../api/queries";
 import { useTranslation } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { useCommand } from "../lib/commands";
 import { usePlace } from "../lib/place";
 import { CardSkeletons, EmptyState, Trouble } from "../parts/feedback";
 import { Page } from "../parts/Page";
@@ -42,6 +43,7 @@ function Agents() {
   );
   const held = new Map((active.data?.items ?? []).map((entry) => [entry.name, entry.contents]));
   const names = [...new Set([...held.keys(), ...setUp.keys()])];
+  useCommand("newAgent", () => setEdited(""));
   const failed = active.isError ? active : configured.isError ? configured : null;
   return (
     <Page

@@ -145,6 +145,22 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
           {t("approvals.because", { reason: proposal.reason })}
         </p>
       )}
+      {proposal.nearest.length > 0 && (
+        <section className="bg-canvas mt-3 rounded-xl px-4 py-3">
+          <h3 className="eyebrow mb-1.5">{t("approvals.near")}</h3>
+          <ul className="space-y-2">
+            {proposal.nearest.map(({ record, verdict }) => (
+              <li key={record.id}>
+                <p className="caption">
+                  {named("relation", verdict.relation)} · {format.percent(verdict.probability)} ·{" "}
+                  {format.age(record.last_confirmed)}
+                </p>
+                <Difference before={record.content} after={edited ?? proposal.content} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       {!isPending && proposal.decided_by !== null && (
         <p className="caption mt-2">
           {t("approvals.decided", { name: authorOf(proposal.decided_by, t) })} {proposal.decision}

@@ -1,55 +1,31 @@
 import { Button } from "@heroui/react";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import {
-  Bot,
-  BookOpen,
-  Brain,
-  ChartNoAxesColumn,
-  Keyboard,
-  Menu,
-  MessagesSquare,
-  ScanText,
-  ScrollText,
-  Settings,
-  Stamp,
-  UsersRound,
-  X,
-  type LucideIcon,
-} from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { BookOpen, Keyboard, Menu, Search, X } from "lucide-react";
+import { lazy, useCallback, useEffect, useRef, useState } from "react";
 import { useOpenProposalCount, useReach, useWhoAmI } from "../api/queries";
-import { useTranslation, type MessageKey } from "../i18n";
+import { useTranslation } from "../i18n";
 import { useOnChange } from "../lib/changed";
 import { usePlace, useWho } from "../lib/place";
 import { useLiveChanges } from "../api/live";
 import { ConnectionBanner } from "./ConnectionBanner";
-import { focusSearch, HelpDialog, useShortcuts } from "./help";
+import { focusSearch, HelpDialog, PALETTE_KEYS, usePaletteKey, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
+import { OnDemand } from "./OnDemand";
+import { SECTIONS } from "./sections";
 import { ApiProblem } from "../api/client";
 import { useReady } from "../lib/ready";
 import { loadDialogs } from "./Dialog";
 
-const SECTIONS = [
-  { to: "/org/$org/ws/$workspace/memory", label: "nav.memory", icon: Brain },
-  { to: "/org/$org/ws/$workspace/prompt", label: "nav.prompt", icon: ScanText },
-  { to: "/org/$org/ws/$workspace/people", label: "nav.people", icon: UsersRound },
-  { to: "/org/$org/ws/$workspace/sessions", label: "nav.sessions", icon: MessagesSquare },
-  { to: "/org/$org/ws/$workspace/agents", label: "nav.agents", icon: Bot },
-  { to: "/org/$org/ws/$workspace/approvals", label: "nav.approvals", icon: Stamp },
-  { to: "/org/$org/ws/$workspace/audit", label: "nav.audit", icon: ScrollText },
-  { to: "/org/$org/ws/$workspace/metrics", label: "nav.metrics", icon: ChartNoAxesColumn },
-  { to: "/org/$org/ws/$workspace/settings", label: "nav.settings", icon: Settings },
-] as const satisfies { to: string; label: MessageKey; icon: LucideIcon }[];
-
-// What concerns everybody on the server is shown to its administrators alone.
-const FOR_THE_SERVER = new Set<MessageKey>(["nav.agents", "nav.metrics"]);
+const Palette = lazy(() => import("./palette/Palette"));
 
 /** What surrounds every page of a workspace: navigation, switches and live updates. */
 export function Shell() {
   const { t } = useTranslation();
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const showHelp = useCallback(() => setHelpOpen(true), []);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   const navigate = useNavigate();
@@ -66,7 +42,8 @@ export function Shell() {
     // The page is there with the next frame.
     requestAnimationFrame(() => requestAnimationFrame(focusSearch));
   };
-  useShortcuts({ onHelp: () => setHelpOpen(true), onSearch: () => void search() });
+  useShortcuts({ onHelp: showHelp, onSearch: () => void search() });
+  usePaletteKey(() => setPaletteOpen((isOpen) => !isOpen && me.isSuccess));
   useOnChange([path], () => setMenuOpen(false));
   useEffect(() => {
     if (!isMenuOpen) return;
@@ -128,7 +105,7 @@ export function Shell() {
           <button
             type="button"
             className="focusable text-muted hover:bg-default hover:text-foreground flex w-full cursor-pointer items-center gap-3 rounded-lg px-3 py-2"
-            onClick={() => setHelpOpen(true)}
+            onClick={showHelp}
           >
             <Keyboard className="size-4" aria-hidden />
             {t("nav.keyboard")}
@@ -148,6 +125,16 @@ export function Shell() {
           </Button>
           <PersonMenu />
           <span className="flex-1" />
+          <button
+            type="button"
+            aria-label={t("palette.open")}
+            aria-keyshortcuts="Control+K Meta+K"
+            className="focusable text-muted hover:bg-default hover:text-foreground me-1 flex h-8 cursor-pointer items-center gap-2 rounded-lg px-2.5 md:border md:border-line"
+            onClick={() => setPaletteOpen(true)}
+          >
+            <Search className="size-4" aria-hidden />
+            <span className="caption hidden md:inline">{PALETTE_KEYS.join(" ")}</span>
+          </button>
           <span
             className="caption me-2 hidden items-center gap-1.5 sm:flex"
             role="status"
@@ -184,6 +171,13 @@ export function Shell() {
           )}
         </main>
       </div>
+      <OnDemand isWanted={isPaletteOpen}>
+        <Palette
+          isOpen={isPaletteOpen}
+          onClose={() => setPaletteOpen(false)}
+          onHelp={showHelp}
+        />
+      </OnDemand>
       <HelpDialog isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );
@@ -195,7 +189,7 @@ function Navigation({ onFollow }: { onFollow: () => void }) {
   const who = useWho();
   const proposals = useOpenProposalCount(place);
   const { isServer } = useReach();
-  const sections = SECTIONS.filter(({ label }) => isServer || !FOR_THE_SERVER.has(label));
+  const sections = SECTIONS.filter((section) => isServer || !("isServer" in section));
   return (
     <nav aria-label={t("nav.label")} className="flex-1 space-y-0.5 overflow-y-auto px-3 py-2">
       {sections.map(({ to, label, icon: Icon }) => (

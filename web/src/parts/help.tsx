@@ -3,14 +3,38 @@ import { useEffect } from "react";
 import { useTranslation, type MessageKey } from "../i18n";
 import { Dialog } from "./Dialog";
 
-const SHORTCUTS: [string[], MessageKey][] = [
-  [["/"], "help.search"],
-  [["?"], "help.help"],
-  [["j"], "help.next"],
-  [["k"], "help.previous"],
-  [["Enter"], "help.open"],
-  [["e"], "help.edit"],
-  [["Esc"], "help.close"],
+const IS_MAC = /Mac|iP(hone|ad)/.test(navigator.userAgent);
+/** The keys that open the palette, as this machine names them. */
+export const PALETTE_KEYS = IS_MAC ? ["⌘", "K"] : ["Ctrl", "K"];
+const SEND_KEYS = IS_MAC ? ["⌘", "Enter"] : ["Ctrl", "Enter"];
+
+const SHORTCUTS: [MessageKey, [string[], MessageKey][]][] = [
+  [
+    "help.everywhere",
+    [
+      [PALETTE_KEYS, "palette.open"],
+      [["/"], "help.search"],
+      [["?"], "help.help"],
+      [["Esc"], "help.close"],
+    ],
+  ],
+  [
+    "nav.memory",
+    [
+      [["j"], "help.next"],
+      [["k"], "help.previous"],
+      [["Enter"], "help.open"],
+      [["e"], "help.edit"],
+    ],
+  ],
+  ["nav.prompt", [[SEND_KEYS, "help.send"]]],
+  [
+    "nav.people",
+    [
+      [["←", "→", "↑", "↓"], "help.walk"],
+      [["Enter"], "help.facts"],
+    ],
+  ],
 ];
 
 function isTyping(target: EventTarget | null): boolean {
@@ -46,6 +70,20 @@ export function useShortcuts({ onHelp, onSearch }: { onHelp: () => void; onSearc
   }, [onHelp, onSearch]);
 }
 
+/** Listen for ⌘K or Ctrl-K, also while something is being typed. */
+export function usePaletteKey(onToggle: () => void) {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || event.shiftKey || event.altKey) return;
+      if (!(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      onToggle();
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, [onToggle]);
+}
+
 /** Listen for single keys while nothing is being typed and no dialog is open. */
 export function useKeys(actions: globalThis.Record<string, () => void>) {
   useEffect(() => {
@@ -66,18 +104,23 @@ export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
   const { t } = useTranslation();
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t("help.title")} width="max-w-md">
-      <dl className="divide-line divide-y">
-        {SHORTCUTS.map(([keys, meaning]) => (
-          <div key={meaning} className="flex items-center justify-between gap-6 py-2.5">
-            <dt className="text-muted">{t(meaning)}</dt>
-            <dd className="flex gap-1">
-              {keys.map((key) => (
-                <Kbd key={key}>{key}</Kbd>
-              ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {SHORTCUTS.map(([where, keys]) => (
+        <section key={where} aria-label={t(where)} className="mb-4 last:mb-0">
+          <h3 className="eyebrow">{t(where)}</h3>
+          <dl className="divide-line divide-y">
+            {keys.map(([combination, meaning]) => (
+              <div key={meaning} className="flex items-center justify-between gap-6 py-2">
+                <dt className="text-muted">{t(meaning)}</dt>
+                <dd className="flex gap-1">
+                  {combination.map((key) => (
+                    <Kbd key={key}>{key}</Kbd>
+                  ))}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
     </Dialog>
   );
 }

@@ -108,6 +108,10 @@ class RedisMirror:
             if scope is not None and there.get(number) == scope:
                 await self.advance(Place(scope=number))
 
+    async def strays(self) -> int:
+        """Return 0: everything that is there is searched for what was forgotten."""
+        return 0
+
     async def contents(self) -> AsyncGenerator[tuple[str, bytes]]:
         """Return every key and its value."""
         async with aclosing(self._link.keys(self._keys.every())) as batches:

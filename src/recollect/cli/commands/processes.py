@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
@@ -202,6 +203,7 @@ class _AppFactory:
     def __call__(self) -> FastAPI:
         from multiprocessing import parent_process
 
+        from recollect.cli.command_socket import answering_commands
         from recollect.server.app import LOCAL_HOSTS, create_app
 
         settings = self.settings
@@ -209,7 +211,10 @@ class _AppFactory:
         if (parent := parent_process()) is not None:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
         return create_app(
-            settings, hosts={*LOCAL_HOSTS, *self.hosts}, is_open_here=self.is_open_here
+            settings,
+            hosts={*LOCAL_HOSTS, *self.hosts},
+            is_open_here=self.is_open_here,
+            beside=partial(answering_commands, settings=settings),
         )
 
 

@@ -76,6 +76,15 @@ class ArchiveIndexer:
             after = batch[-1].id
             await self._jobs.add([index_job(archive) for archive in batch])
 
+    async def catch_up(self, scopes: Sequence[Scope]) -> None:
+        """Make the archives of these scopes that wait for their job searchable by their words."""
+        after = ""
+        while batch := await self._archives.to_index(after=after, limit=_BATCH_ARCHIVES):
+            after = batch[-1].id
+            for archive in batch:
+                if archive.scope in scopes and (units := await self.units(archive)) is not None:
+                    await self._store_units(archive, [units])
+
     async def units(self, archive: Archive) -> OwnerUnits | None:
         """Return the units of an archive; None if it is gone or damaged."""
         found = await self._archives.with_blob([archive.scope], archive.id)

@@ -56,6 +56,7 @@ from recollect.domain.meter import Meter
 from recollect.domain.operation import Operation
 from recollect.domain.scope import Caller, Role
 from recollect.domain.sections import ArchiveSettings
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
 from recollect.language.digest import Digest
@@ -98,6 +99,7 @@ class ArchiveParts:
     clock: Clock
     redactor: Redactor = field(default_factory=Redactor)
     meter: Meter = field(default_factory=Meter)
+    embedding: EmbeddingService | None = None
 
 
 class ToolResultManager:
@@ -134,13 +136,30 @@ class ToolResultManager:
         thread_id: str | None = None,
         *,
         question: str = "",
-        is_patient: bool = True,
     ) -> ToolResult:
         """Return a short result as it is; archive a long one and return what to show.
 
         Shown are the digest, and the passages that it points at or that match the tool's input and
-        the question it was called for. A caller that is not patient gets the digest of a very long
-        result's beginning and end; `renewed` has that of the whole.
+        the question it was called for.
+        """
+        return await self.archived(
+            tool_name, tool_input, result, conversation_id, thread_id, question, is_patient=True
+        )
+
+    async def archived(
+        self,
+        tool_name: str,
+        tool_input: object,
+        result: ToolResult,
+        conversation_id: str,
+        thread_id: str | None = None,
+        question: str = "",
+        *,
+        is_patient: bool = False,
+    ) -> ToolResult:
+        """Process a tool's result without waiting until a very long one is digested.
+
+        Until then it is told by its beginning and its end; `renewed` waits for the whole.
         """
         threshold = self._settings.threshold
         is_short = isinstance(result, str | bytes) and len(result) <= threshold

@@ -12,7 +12,6 @@ from recollect.language.digest.findings import Finding
 from recollect.language.digest.lines import Lines, signal_of
 from recollect.language.digest.logs import TIME
 from recollect.language.digest.wording import Wording, told
-from recollect.language.lexicon import bilingual
 
 _NUMBER: Final = re.compile(
     r"[-+]?[$€£¥]?\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s?"
@@ -22,6 +21,9 @@ _DATE: Final = re.compile(r"\d{4}[-/年]\d{1,2}[-/月]\d{1,2}")
 _MAX_COLUMNS: Final = 100
 # Rows are counted in batches, which is many times faster than one by one.
 _BATCH_ROWS: Final = 500
+_LONGEST_CELL: Final = 200
+# Of the cells of a batch so many are tried for being numbers or times.
+_TRIED: Final = 20
 _MAX_VALUES: Final = 1_000
 _FEW: Final = 12
 # The share of rows from which a value is the usual one, or a column is of numbers.
@@ -41,6 +43,8 @@ _ABSENT: Final = frozenset(("", "-", "null", "None", "NaN", "N/A"))
 _TEXT_WEIGHT: Final = 1.6
 
 Row = Mapping[str, str]
+# The number of a row, the names of its cells, and the cells.
+_Cells = tuple[int, Sequence[str], Sequence[str]]
 
 
 class _Column:
@@ -78,11 +82,14 @@ class _Column:
         # What stands in a column of long texts.
         self.texts: Lines | None = None
 
-    def count(self, rows: Sequence[tuple[int, Row]]) -> None:
+    def count(self, rows: Sequence[_Cells]) -> None:
         """Count the cells of a batch; those before the first of a column are missing."""
         cells, self.cells = self.cells, []
-        at = [place for place, cell in enumerate(cells) if cell not in _ABSENT]
-        given = [cells[place] for place in at]
+        if _ABSENT.isdisjoint(cells):
+            at, given = [*range(len(cells))], cells
+        else:
+            at = [place for place, cell in enumerate(cells) if cell not in _ABSENT]
+            given = [cells[place] for place in at]
         if not given:
             return
         self.filled += len(given)
@@ -92,7 +99,7 @@ class _Column:
             for place, cell in zip(at, given, strict=True):
                 examples = self.rows_of.setdefault(cell, [])
                 if len(examples) < _MAX_EXAMPLES:
-                    examples.append(rows[place])
+                    examples.append(_example(rows[place]))
         else:
             known = self.values
             self.values.update(cell for cell in given if cell in known)
@@ -102,19 +109,23 @@ class _Column:
             for place, cell in zip(at, given, strict=True):
                 kind = self.texts.read(cell, rows[place][0])
                 if kind.count == 1 and len(self.rows_of) < 4 * _MAX_VALUES:
-                    self.rows_of.setdefault(cell, [rows[place]])
+                    self.rows_of.setdefault(cell, [_example(rows[place])])
 
-    def _measure(self, given: list[str], at: list[int], rows: Sequence[tuple[int, Row]]) -> None:
+    def _measure(self, given: list[str], at: list[int], rows: Sequence[_Cells]) -> None:
         try:
             sizes = [*map(float, given)]
             places = at
             self.integers += sum(size.is_integer() for size in sizes)
         except ValueError:
+            ends = (*given[:_TRIED], given[-1])
+            is_dated = any(_DATE.match(cell) or TIME.match(cell) for cell in ends)
+            if not is_dated and not self.numbers and not any(map(_NUMBER.match, ends)):
+                return
             measured = [(_number(cell), place) for cell, place in zip(given, at, strict=True)]
             sizes = [size for size, _ in measured if size is not None]
             places = [place for size, place in measured if size is not None]
             dates = [cell for cell in given if _DATE.match(cell) or TIME.match(cell)]
-            if dates:
+            if dates and is_dated:
                 self.dates = [min([*self.dates[:1], *dates]), max([*self.dates[1:], *dates])]
         if not sizes or math.isnan(sum(sizes)):
             return
@@ -122,9 +133,9 @@ class _Column:
         self.sum += sum(sizes)
         self.square += sum(size * size for size in sizes)
         if (low := min(sizes)) < self.low:
-            self.low, self.low_row = low, rows[places[sizes.index(low)]][1]
+            self.low, self.low_row = low, _example(rows[places[sizes.index(low)]])[1]
         if (high := max(sizes)) > self.high:
-            self.high, self.high_row = high, rows[places[sizes.index(high)]][1]
+            self.high, self.high_row = high, _example(rows[places[sizes.index(high)]])[1]
 
     @property
     def is_numeric(self) -> bool:
@@ -150,7 +161,7 @@ class Columns:
     def __init__(self) -> None:
         self.rows = 0
         self._columns: dict[str, _Column] = {}
-        self._batch: list[tuple[int, Row]] = []
+        self._batch: list[_Cells] = []
 
     @property
     def names(self) -> list[str]:
@@ -160,25 +171,38 @@ class Columns:
 
     def add(self, row: Row, number: int) -> None:
         """Read a row."""
+        self.add_cells([*row], [*row.values()], number)
+
+    def add_cells(self, names: Sequence[str], cells: Sequence[str], number: int) -> None:
+        """Read a row by its names and cells."""
         self.rows += 1
-        self._batch.append((number, row))
+        self._batch.append((number, names, cells))
         if len(self._batch) >= _BATCH_ROWS:
             self._flush()
 
     def _flush(self) -> None:
         rows, self._batch = self._batch, []
-        for _, row in rows:
-            for name in row:
-                if name not in self._columns and len(self._columns) < _MAX_COLUMNS:
-                    self._columns[name] = _Column()
-        for name, column in self._columns.items():
-            column.cells = [row.get(name, "")[:200] for _, row in rows]
-            column.count(rows)
+        if not rows:
+            return
+        first = rows[0][1]
+        for name in dict.fromkeys(name for _, names, _ in rows for name in names):
+            if name not in self._columns and len(self._columns) < _MAX_COLUMNS:
+                self._columns[name] = _Column()
+        if all(names == first for _, names, _ in rows):
+            for name, cells in zip(first, zip(*(row[2] for row in rows), strict=True), strict=True):
+                if name in self._columns:
+                    self._columns[name].cells = [cell[:_LONGEST_CELL] for cell in cells]
+        else:
+            given = [dict(zip(names, cells, strict=True)) for _, names, cells in rows]
+            for name, column in self._columns.items():
+                column.cells = [row.get(name, "")[:_LONGEST_CELL] for row in given]
+        for column in self._columns.values():
+            if column.cells:
+                column.count(rows)
 
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield ranges, frequent values, and rows that differ from the rest."""
         self._flush()
-        alarm = bilingual("digest", "failure", re.IGNORECASE)
         for place, (name, column) in enumerate(self._columns.items()):
             early = max(0.0, 1.0 - 0.1 * place)
             if not column.filled:
@@ -190,7 +214,7 @@ class Columns:
                 text = say.say("period", name=name, low=low, high=high)
                 yield Finding(text=text, weight=5.0 + early, kind="period")
             elif len(column.values) <= _FEW or _repeats(column):
-                yield from self._of_values(name, column, say, early, alarm)
+                yield from self._of_values(name, column, say, early)
             elif column.texts is not None:
                 yield from self._of_texts(name, column)
 
@@ -218,7 +242,7 @@ class Columns:
             yield Finding(text=text, weight=6.0, kind="extreme")
 
     def _of_values(
-        self, name: str, column: _Column, say: Wording, early: float, alarm: re.Pattern[str]
+        self, name: str, column: _Column, say: Wording, early: float
     ) -> Iterator[Finding]:
         frequent = column.values.most_common()
         if len(frequent) == column.filled and column.filled > _FEW:
@@ -233,7 +257,7 @@ class Columns:
             return
         counts = say.counts(frequent, _SHOWN_VALUES)
         text = say.say("values", name=name, counts=counts) + self._empty(column, say)
-        is_state = any(alarm.search(value) for value in column.values)
+        is_state = any(signal_of(value) == "failure" for value in column.values)
         is_uneven = frequent[-1][1] <= max(2, 0.02 * column.filled)
         if len(frequent) > 1 or column.filled < 0.9 * self.rows:
             weight = 12.0 if is_state else 9.0 if is_uneven else 5.5
@@ -244,7 +268,7 @@ class Columns:
         unusual = [
             value
             for value, count in reversed(frequent)
-            if (alarm.search(value) and count <= 0.1 * column.filled)
+            if (signal_of(value) == "failure" and count <= 0.1 * column.filled)
             or ((usual or is_state) and count <= max(2, 0.02 * column.filled))
         ]
         for value in unusual[:_MAX_RARE]:
@@ -295,6 +319,11 @@ class Columns:
         if _LETTERS.search(value):
             return 0 if column.is_distinct else 2
         return 1 if column.is_distinct and column.integers == column.filled else 4
+
+
+def _example(row: _Cells) -> tuple[int, Row]:
+    number, names, cells = row
+    return number, dict(zip(names, cells, strict=True))
 
 
 def _number(value: str) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, cast
@@ -11,9 +10,9 @@ from typing import Any, Final, cast
 from recollect.language.digest.columns import Columns
 from recollect.language.digest.encoded import encoded_kind
 from recollect.language.digest.findings import Finding
+from recollect.language.digest.lines import signal_of
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
-from recollect.language.lexicon import bilingual
 
 # Longer values are read as lines: parsing them would take many times their size of memory.
 MAX_PARSED_CHARS: Final = 20_000_000
@@ -92,12 +91,11 @@ def _sized(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
     """Yield single fields outside of lists; those that tell of errors first."""
-    alarm = bilingual("digest", "failure", re.IGNORECASE)
     for number, (path, leaf) in enumerate(islice(_leaves(value, "", 0), _MAX_SCALARS)):
         if leaf in (None, ""):
             continue
         text = f"{path}: {_cell(leaf)}"
-        is_error = alarm.search(text) is not None and leaf not in (None, False, 0, "")
+        is_error = signal_of(text) == "failure" and leaf not in (None, False, 0, "")
         depth = path.count(".")
         yield Finding(
             text=text,

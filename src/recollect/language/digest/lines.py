@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from statistics import median
 from typing import Final
@@ -16,15 +16,18 @@ from typing import Final
 from recollect.language.analysis import query_terms, terms
 from recollect.language.characters import HAN
 from recollect.language.digest.findings import Finding
-from recollect.language.lexicon import bilingual
+from recollect.language.lexicon import lexicon
 from recollect.language.summary import is_fragment, salience
 
 _WITHOUT_DIGITS: Final = str.maketrans("", "", "0123456789")
 _HEX: Final = re.compile(r"(?=[0-9a-f-]*\d)[0-9a-f-]{8,}|[A-Za-z0-9+/_-]{24,}")
 _KEY_CHARS: Final = 300
-_MAX_KINDS: Final = 20_000
+_MAX_KINDS: Final = 10_000
 _WORD: Final = re.compile(rf"[^\W\d_]{{2,}}(?<![{HAN}])|[{HAN}]+")
+_PLAIN_WORD: Final = re.compile(r"[a-z][a-z'-]*[a-z]")
 _HAN_RUN: Final = re.compile(f"[{HAN}]")
+# Of the lines that signal nothing so many, the newest, are kept when there are too many.
+_KEPT_PLAIN: Final = 2_000
 # The share of the words of a line that may be values, such as names of users.
 _MAX_VALUES: Final = 0.34
 # Of so many kinds, chosen by what is quickly seen, the sentences are weighed.
@@ -62,7 +65,7 @@ _FRAGMENT: Final = 2.5
 class Kind:
     """A line and those like it."""
 
-    __slots__ = ("count", "first", "first_line", "last_line", "shown")
+    __slots__ = ("_signal", "count", "first", "first_line", "last_line", "shown")
 
     def __init__(self, text: str, line: int, shown: str) -> None:
         self.first = text
@@ -70,13 +73,19 @@ class Kind:
         # What is quoted: the line, perhaps without its time.
         self.shown = shown
         self.count = 1
+        self._signal = ""
+
+    @property
+    def signal(self) -> str:
+        """Return what the line signals, which is found out when it is needed."""
+        self._signal = self._signal or signal_of(self.first)
+        return self._signal
 
 
 class Lines:
     """Reads every line of a text, in bounded memory.
 
-    Of more kinds than fit, those seen once longest ago are dropped: a text of so many different
-    lines has no repetition to tell of there.
+    Of more kinds than fit, those seen once that signal nothing are dropped, the oldest first.
     """
 
     def __init__(self, query: str) -> None:
@@ -120,7 +129,7 @@ class Lines:
         usual /= max(1, total)
         quick: list[tuple[float, str, Kind]] = []
         for kind, rarity in zip(kinds, rarities, strict=True):
-            signal = signal_of(kind.first)
+            signal = kind.signal
             if only_signals and signal not in ("failure", "warning", "note"):
                 continue
             worth = self._quick_worth(kind, signal)
@@ -161,8 +170,15 @@ class Lines:
         return _ASKED * len(self._asked & frozenset(terms(text))) / len(self._asked)
 
     def _make_room(self) -> None:
-        once = [key for key, kind in self._kinds.items() if kind.count == 1]
-        for key in once[: len(once) // 2] or list(self._kinds)[: _MAX_KINDS // 2]:
+        """Drop what was seen once and signals nothing, then what was seen first."""
+        plain = [
+            key
+            for key, kind in self._kinds.items()
+            if kind.count == 1 and kind.signal in ("plain", "result")
+        ]
+        for key in plain[: max(0, len(plain) - _KEPT_PLAIN)]:
+            del self._kinds[key]
+        for key in [*self._kinds][: max(0, len(self._kinds) - _MAX_KINDS // 2)]:
             del self._kinds[key]
 
 
@@ -184,13 +200,23 @@ def _spoken_worth(sentence: str) -> float:
 def signal_of(text: str) -> str:
     """Return the strongest signal of a line: failure, warning, note, result or plain."""
     lowered = text[:_KEY_CHARS].lower()
-    return next((name for name, pattern in _signals() if pattern.search(lowered)), "plain")
+    words = set(_PLAIN_WORD.findall(lowered))
+    is_ascii = lowered.isascii()
+    for name, singles, anywhere, chinese in _signals():
+        if not words.isdisjoint(singles) or any(map(lowered.__contains__, anywhere)):
+            return name
+        if not is_ascii and any(map(lowered.__contains__, chinese)):
+            return name
+    return "plain"
 
 
 @cache
-def _signals() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    names = ("failure", "warning", "note", "result")
-    return tuple((name, bilingual("digest", name)) for name in names)
+def _signals() -> tuple[tuple[str, Set[str], Set[str], Set[str]], ...]:
+    english, chinese = lexicon("en", "digest"), lexicon("zh", "digest")
+    return tuple(
+        (name, english.words(name), english.words(f"{name}_anywhere"), chinese.words(name))
+        for name in ("failure", "warning", "note", "result")
+    )
 
 
 def _words(text: str) -> tuple[str, ...]:

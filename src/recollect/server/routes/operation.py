@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from recollect.assemble.doctor import diagnose
 from recollect.demo import WORKSPACE, load_demo, remove_demo
 from recollect.domain.embedding import Reindexing
+from recollect.domain.followers import Reconciled
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.meter import BUCKETS, CounterName, Metrics, bucket
 from recollect.domain.operation import Operation
@@ -89,6 +90,8 @@ def _of_stats(stats: Stats) -> dict[tuple[str, str], float]:
             ("model_paused", model.task): int(model.paused_until is not None)
             for model in stats.models
         },
+        **{("follower_lag", it.name): it.lag for it in stats.followers},
+        **{("follower_away", it.name): int(it.condition == "away") for it in stats.followers},
     }
 
 
@@ -347,6 +350,39 @@ async def stop_reindexing(memory: CallersMemory) -> StoppedReindexing:
     """Stop a model switch; the vectors made so far are kept."""
     stopped = await memory.stop_reindexing()
     return StoppedReindexing(stopped=stopped, **asdict(await memory.reindexing()))
+
+
+# --- Derived stores: comparing them with the database ---------------------------------------------
+
+reconcile_router = APIRouter(
+    prefix="/v1/reconcile", tags=["operation"], route_class=IdempotentRoute
+)
+
+
+class ReconcileWanted(Body):
+    """How to compare derived stores with the database."""
+
+    model_config = described({"dry_run": True})
+
+    dry_run: bool = Field(default=False, description="compare only, and repair nothing")
+    rebuild: bool = Field(default=False, description="empty the stores and build them anew")
+
+
+class ReconciledStores(BaseModel):
+    """What each derived store has, compared with the database."""
+
+    items: list[Reconciled]
+
+
+@reconcile_router.post("")
+async def reconcile(memory: CallersMemory, body: ReconcileWanted | None = None) -> ReconciledStores:
+    """Compare derived stores, such as a vector store, with the database, and repair them.
+
+    Recall goes on meanwhile; `GET /v1/stats` shows the progress in `followers`.
+    """
+    wanted = body or ReconcileWanted()
+    found = await memory.reconcile(dry_run=wanted.dry_run, rebuild=wanted.rebuild)
+    return ReconciledStores(items=list(found))
 
 
 # --- The demo workspace: loaded and removed by one request each -----------------------------------

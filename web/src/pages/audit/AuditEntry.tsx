@@ -1,9 +1,11 @@
 import { Button } from "@heroui/react";
+import { Link } from "@tanstack/react-router";
 import { Footprints, History } from "lucide-react";
 import type { Schemas } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { authorOf } from "../../i18n/author";
 import { useFormat } from "../../i18n/format";
+import { usePlace } from "../../lib/place";
 import { ThingLink } from "../../parts/ThingLink";
 
 export type Entry = Schemas["AuditEntry"];
@@ -38,6 +40,7 @@ export function AuditEntry({
 }) {
   const { t, named } = useTranslation();
   const format = useFormat();
+  const place = usePlace();
   const isPrompt = entry.action === "inject";
   const why =
     typeof entry.payload["reason"] === "string"
@@ -77,6 +80,16 @@ export function AuditEntry({
           {why !== "" && ` · ${why}`}
         </span>
       </span>
+      {entry.action === "write" && !entry.is_erased && (
+        <Link
+          to="/org/$org/ws/$workspace/writes/$write"
+          params={{ ...place, write: entry.target }}
+          search={{ user: entry.scope.user ?? undefined, agent: entry.scope.agent ?? undefined }}
+          className="ink-link text-[13px]"
+        >
+          {t("audit.trace")}
+        </Link>
+      )}
       {isPrompt && (
         <Button size="sm" variant="ghost" onPress={onReplay}>
           <History aria-hidden />

@@ -7,6 +7,7 @@ import { answer, api } from "../../api/client";
 import { keys, scopeIn, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import type { AuditSearch, Place } from "../../lib/address";
+import { useCommand } from "../../lib/commands";
 import { useOnChange } from "../../lib/changed";
 import { usePlace, useSetSearch } from "../../lib/place";
 import { Choice } from "../../parts/Choice";
@@ -86,6 +87,7 @@ export function AuditPage() {
     if (verdict.is_intact) toast.success(t("audit.intact", { count: verdict.sealed }));
     else toast.danger(t("audit.broken", { count: verdict.faults.length }), { timeout: 0 });
   };
+  useCommand("verify", () => void attempt(verify));
   return (
     <Page
       title={t("nav.audit")}

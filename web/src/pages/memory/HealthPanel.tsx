@@ -1,8 +1,9 @@
-import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
+import { CalendarClock, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
 import { memo, useState } from "react";
 import { useHealth } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
+import { useCommand } from "../../lib/commands";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Trouble } from "../../parts/feedback";
@@ -23,23 +24,21 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const place = usePlace();
   const health = useHealth(place, who);
   const [opened, setOpened] = useState<Opened>(null);
+  useCommand("cleanUp", () => setOpened("expired"));
   const close = () => setOpened(null);
   if (health.isError) return <Trouble error={health.error} retry={() => void health.refetch()} />;
   const figures = health.data;
   return (
     <>
-      <section aria-label={t("health.label")} className="tiles md:grid-cols-3 xl:grid-cols-5">
+      <section aria-label={t("health.label")} className="tiles">
         <Tile
           icon={Layers}
           label={t("health.total")}
           value={figures && format.number(figures.total)}
-        />
-        <Tile
-          icon={Gauge}
-          label={t("health.confidence")}
-          value={
-            figures &&
-            (figures.mean_confidence === null ? "–" : format.percent(figures.mean_confidence))
+          note={
+            figures?.mean_confidence == null
+              ? undefined
+              : t("health.confidence", { share: format.percent(figures.mean_confidence) })
           }
         />
         <Tile
@@ -47,6 +46,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.expired")}
           value={figures && format.number(figures.expired)}
           note={figures && figures.expired > 0 ? t("health.toCleanUp") : undefined}
+          isUrgent={figures !== undefined && figures.expired > 0}
           onOpen={() => setOpened("expired")}
         />
         <Tile
@@ -54,6 +54,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.conflicts")}
           value={figures && format.number(figures.conflicts)}
           note={figures && figures.conflicts > 0 ? t("health.toResolve") : undefined}
+          isUrgent={figures !== undefined && figures.conflicts > 0}
           onOpen={() => setOpened("conflicts")}
         />
         <Tile
@@ -61,6 +62,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.quarantined")}
           value={figures && format.number(figures.quarantined)}
           note={figures && figures.quarantined > 0 ? t("health.toReview") : undefined}
+          isUrgent={figures !== undefined && figures.quarantined > 0}
           onOpen={() => setOpened("quarantined")}
         />
       </section>

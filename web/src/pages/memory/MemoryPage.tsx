@@ -4,10 +4,11 @@ import { Plus } from "lucide-react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
-import { useReach } from "../../api/queries";
+import { findAll, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
+import { useCommand } from "../../lib/commands";
 import { usePlace, useSetSearch } from "../../lib/place";
 import { useReady } from "../../lib/ready";
 import { DEMO, DemoNotice } from "../../parts/demo";
@@ -19,8 +20,9 @@ import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
 import { useRecordActions } from "./actions";
 import { BulkBar } from "./BulkBar";
+import { FirstMemory } from "./FirstMemory";
 import { HealthPanel } from "./HealthPanel";
-import { ListHeader, ViewSwitch } from "./ListHeader";
+import { ListHeader, OrderChoice, useView, ViewSwitch } from "./ListHeader";
 import { MoreMenu } from "./MoreMenu";
 import { NoRecords } from "./NoRecords";
 import { useOpenRecord } from "./opened";
@@ -39,6 +41,8 @@ const RecordPanel = lazyPart(async () => (await loadPanel()).RecordPanel);
 const ConfirmDelete = lazyPart(async () => (await import("./ConfirmDelete")).ConfirmDelete);
 const ExplainDrawer = lazyPart(async () => (await import("./ExplainDrawer")).ExplainDrawer);
 
+const MOST_SELECTED = 10_000;
+
 /** Everything that is remembered: look, search, correct, delete. */
 export function MemoryPage() {
   const { t } = useTranslation();
@@ -51,7 +55,7 @@ export function MemoryPage() {
   const tab = TABS.find((name) => name === params.tab) ?? "all";
   const isWide = useMedia("(min-width: 1180px)");
   const isSearching = search.q !== undefined;
-  const isTimeline = tab === "episodic" && search.view === "timeline";
+  const view = useView(tab, search);
 
   const { listed, recalled, records, hits, shown, total, missed } = useShown(place, tab, search);
   const isListed = isSearching ? recalled.isSuccess : listed.isSuccess;
@@ -90,8 +94,14 @@ export function MemoryPage() {
     }),
     [askToDelete, canWrite, setSearch, toggle, undo],
   );
+  const everything = useCallback(
+    () => findAll(place, tab, search, reach, MOST_SELECTED),
+    [place, tab, search, reach],
+  );
   const selectedIds = useMemo(() => new Set(selected.keys()), [selected]);
 
+  useCommand("add", () => setAdding(true));
+  const isEmpty = tab === "all" && !isSearching && listed.isSuccess && records.length === 0;
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -127,7 +137,13 @@ export function MemoryPage() {
   return (
     <Page
       title={t("nav.memory")}
-      lead={t("memory.lead")}
+      aside={
+        isWide && panel ? (
+          <aside className="border-line bg-surface sticky top-0 flex h-[calc(100dvh-3.5rem)] w-[27rem] shrink-0 flex-col overflow-hidden border-s">
+            {panel}
+          </aside>
+        ) : undefined
+      }
       isReady={isSearching ? !recalled.isPending : !listed.isPending}
       actions={
         <>
@@ -147,25 +163,30 @@ export function MemoryPage() {
       {tab === "all" && !isSearching && (
         <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}
+      <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
-      <SearchBar tab={tab} search={search} />
-      <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>
-        <div className="min-w-0">
+      <div className="bg-background sticky top-0 z-20 -mx-4 px-4 pt-1 sm:-mx-6 sm:px-6">
+        <SearchBar tab={tab} search={search} />
+        {selected.size > 0 ? (
+          <BulkBar
+            records={[...selected.values()]}
+            shown={shown}
+            total={isSearching ? undefined : total}
+            onSelect={(records) => setSelected(new Map(records.map((it) => [it.id, it])))}
+            everything={everything}
+            onDelete={() => askToDelete([...selected.values()])}
+          />
+        ) : (
           <ListHeader
             count={isSearching ? recalled.data && hits.length : total}
             isSearching={isSearching}
             missed={missed}
-            view={tab === "episodic" && !isSearching && <ViewSwitch isTimeline={isTimeline} />}
-          />
-          {selected.size > 0 && (
-            <BulkBar
-              records={[...selected.values()]}
-              canSelectAll={shown.some((record) => !selected.has(record.id))}
-              onSelectAll={() => setSelected(new Map(shown.map((record) => [record.id, record])))}
-              onClear={() => setSelected(new Map())}
-              onDelete={() => askToDelete([...selected.values()])}
-            />
-          )}
+          >
+            <OrderChoice search={search} />
+            <ViewSwitch tab={tab} view={view} />
+          </ListHeader>
+        )}
+      </div>
           {isSearching ? (
             <Loaded query={recalled} waiting={<CardSkeletons />}>
               {() => (
@@ -186,7 +207,7 @@ export function MemoryPage() {
                 ) : (
                   <RecordList
                     records={records}
-                    isTimeline={isTimeline}
+                    view={view}
                     openId={search.record}
                     selected={selectedIds}
                     actions={actions}
@@ -198,13 +219,6 @@ export function MemoryPage() {
               }
             </Loaded>
           )}
-        </div>
-        {isWide && panel && (
-          <aside className="panel sticky top-4 mt-13 flex max-h-[calc(100dvh-7rem)] flex-col self-start overflow-hidden">
-            {panel}
-          </aside>
-        )}
-      </div>
       {!isWide && (
         <Drawer.Backdrop
           isOpen={opened !== undefined}

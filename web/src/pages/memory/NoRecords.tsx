@@ -1,11 +1,15 @@
 import { Button } from "@heroui/react";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus, SearchX, Sparkles } from "lucide-react";
+import { lazy } from "react";
 import { useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { isNarrowed, type MemorySearch, type Tab } from "../../lib/address";
 import { DemoOffer } from "../../parts/demo";
 import { EmptyState } from "../../parts/feedback";
+import { OnDemand } from "../../parts/OnDemand";
+
+const Welcome = lazy(async () => ({ default: (await import("../welcome/Welcome")).Welcome }));
 
 const TEACHING = `curl "$ORIGIN/v1/records?user=ann" \\
   -H "Content-Type: application/json" \\
@@ -40,6 +44,13 @@ export function NoRecords({
       >
         {t("memory.noneMatchLead")}
       </EmptyState>
+    );
+  }
+  if (tab === "all" && isServer) {
+    return (
+      <OnDemand isWanted>
+        <Welcome />
+      </OnDemand>
     );
   }
   return (

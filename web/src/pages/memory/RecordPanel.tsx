@@ -16,6 +16,7 @@ import { FacetChip } from "./RecordCard";
 import { Facts, KindDetails, Tags } from "./RecordDetails";
 import { History } from "./RecordHistory";
 import { linkedIds, Prompts, Related } from "./RecordUses";
+import { Writes } from "./RecordWrites";
 
 /** All that is known of one record. */
 export function RecordPanel({
@@ -114,6 +115,9 @@ export function RecordPanel({
         </Section>
         <Section title={t("panel.related")} count={linkedIds(record).length}>
           <Related record={record} onOpen={onOpen} />
+        </Section>
+        <Section title={t("panel.written")}>
+          <Writes record={record} />
         </Section>
         <Section title={t("panel.prompts")}>
           <Prompts record={record} />

@@ -20,10 +20,13 @@ export const SearchBar = memo(function SearchBar({
   const setSearch = useSetSearch();
   const set = (changes: MemorySearch) => setSearch({ ...changes, record: undefined });
   return (
-    <div className="space-y-3">
+    <div className="space-y-2">
       <SearchBox
+        isInstant
         question={search.q}
-        onSearch={(q) => set({ q })}
+        onSearch={(q, isTyping = false) =>
+          setSearch({ q, record: undefined }, { replace: isTyping && search.q !== undefined })
+        }
         label={t("search.label")}
         placeholder={t("search.placeholder")}
       />
@@ -39,7 +42,7 @@ function FilterPlaces() {
   return (
     <div className="flex gap-2 overflow-hidden py-0.5" aria-hidden>
       {Array.from({ length: 5 }, (_, place) => (
-        <Skeleton key={place} className="h-9 w-32 shrink-0 rounded-xl" />
+        <Skeleton key={place} className="h-8 w-28 shrink-0 rounded-xl" />
       ))}
     </div>
   );

@@ -8,12 +8,20 @@ import { useOfferUndo, useTellTrouble } from "../../parts/feedback";
 
 export type Changed = Schemas["ChangedRecord"];
 
-/** Return the records of each owner, because one request is about one owner. */
+// The server takes no more at a time.
+const MOST_AT_ONCE = 1_000;
+
+/** Return the records as requests take them: of one owner, and not too many. */
 export function byOwner(records: Record[]): [Owner, Record[]][] {
   const groups = Map.groupBy(records, (record) => JSON.stringify(ownerOf(record.scope)));
-  return [...groups.values()].flatMap((group) =>
-    group[0] === undefined ? [] : [[ownerOf(group[0].scope), group]],
-  );
+  const slices: [Owner, Record[]][] = [];
+  for (const group of groups.values()) {
+    for (let start = 0; start < group.length; start += MOST_AT_ONCE) {
+      const slice = group.slice(start, start + MOST_AT_ONCE);
+      if (slice[0] !== undefined) slices.push([ownerOf(slice[0].scope), slice]);
+    }
+  }
+  return slices;
 }
 
 /** Bring back the version before this one; refused if the record has moved on from it. */

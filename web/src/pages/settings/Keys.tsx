@@ -6,6 +6,7 @@ import { answer, api, type Schemas } from "../../api/client";
 import { useWhoAmI } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
+import { useCommand } from "../../lib/commands";
 import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { CardSkeletons, EmptyState, Loaded, useAttempt } from "../../parts/feedback";
 import { NewKeyDialog } from "./NewKeyDialog";
@@ -19,6 +20,7 @@ export function Keys() {
   const { attempt } = useAttempt();
   const me = useWhoAmI();
   const [isAdding, setAdding] = useState(false);
+  useCommand("newKey", () => setAdding(true));
   const [revoked, setRevoked] = useState<Key | null>(null);
   const found = useQuery({
     queryKey: ["keys"],
