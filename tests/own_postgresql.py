@@ -8,7 +8,7 @@ import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +49,7 @@ class OwnPostgresql:
             return [tuple(row) for row in done] if done.returns_rows else []
 
     @contextmanager
-    def connected(self, url: str) -> Iterator[Connection]:
+    def connected(self, url: str) -> Generator[Connection]:
         """Connect to a database, past all of our code."""
         engine = create_engine(
             make_url(driver_url(url)), isolation_level="AUTOCOMMIT", poolclass=NullPool
