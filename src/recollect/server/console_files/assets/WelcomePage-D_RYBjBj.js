@@ -1,0 +1,1 @@
+import{t as e}from"./words-C-fvuccl.js";import{E as t,or as n,w as r}from"./index-BoVQpwXF.js";import{Welcome as i}from"./Welcome-1owgVr9d.js";import{t as a}from"./words-D5dsKGqv.js";var o=n();function s(){let{w:n}=e(a);return(0,o.jsx)(t,{title:n(`agent.title`),children:(0,o.jsx)(r,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};
