@@ -154,6 +154,7 @@ def test_deleting_is_undone_by_one_click_and_many_go_together(console: Console):
     toolbar.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(cards(page)).to_have_count(0)
+    expect(page.get_by_text("3 records deleted")).to_be_visible()
     assert console.get("/v1/workspace/records")["total"] == 0
 
 
@@ -288,6 +289,7 @@ def test_the_profile_shows_what_stands_in_every_prompt_and_lets_a_person_change_
     console.save("The harbour opens in May")
     page = console.open("memory?user=ann")
     profile = page.get_by_role("region", name="Profile")
+    profile.get_by_role("button", expanded=False).click()
     expect(profile.get_by_role("listitem")).to_have_count(2)
     expect(profile.get_by_role("listitem").first).to_contain_text("Allergy")
 

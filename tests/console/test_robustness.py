@@ -65,7 +65,7 @@ def test_the_first_key_lets_its_maker_in_and_a_stopped_server_is_waited_for(
 
         server.close()
         page.get_by_role("link", name="Sessions").click()
-        lost = page.get_by_role("alert").filter(has_text="The server does not answer")
+        lost = page.get_by_role("alert").filter(has_text="it goes on by itself")
         expect(lost).to_be_visible()
         expect(cards(page)).to_have_count(1)
         with serving(tmp_path, port):

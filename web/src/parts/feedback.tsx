@@ -102,8 +102,9 @@ export function Loaded<T>({
   waiting?: ReactNode;
   children: (data: T) => ReactNode;
 }) {
-  if (query.isError) return <Trouble error={query.error} retry={() => void query.refetch()} />;
-  return query.data === undefined ? waiting : children(query.data);
+  // What is there stays while it cannot be asked for again.
+  if (query.data !== undefined) return children(query.data);
+  return query.isError ? <Trouble error={query.error} retry={() => void query.refetch()} /> : waiting;
 }
 
 /** Asks for the next page of a list that has one. */
