@@ -1,9 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test test-files test-servers coverage test-databases adapters adapter-environments lint lint-style lint-types format soak test-api attack bench training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help dist setup serve test test-files test-servers coverage test-databases docs adapters adapter-environments lint lint-style lint-types format soak test-api attack bench bench-peers training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
 BENCH_DATA ?= ../shared/bench
+# Arguments for `make bench-peers`, such as PEERS="--sizes 1000 --rounds 1 chroma recollect".
+PEERS ?=
 # What `make test` runs on each database server; `make test-databases` runs everything.
 ON_SERVERS := tests/contract tests/databases $(addprefix tests/journeys/test_,an_agent_with_its_own_store.py nothing_acknowledged_is_lost.py remembering_across_sessions.py sharing.py two_processes.py who_sees_what.py)
 
@@ -18,7 +20,7 @@ serve: ## start the server and the console on 127.0.0.1:7077
 	@$(BIN)/python tools/console.py build
 	@$(BIN)/recollect serve
 
-test: lint-style adapter-environments console system-packages ## everything a change must pass: lint, types, layers, tests
+test: lint-style adapter-environments system-packages ## everything a change must pass: lint, types, layers, tests
 	@$(MAKE) --no-print-directory -j 2 test-files test-servers
 
 # Two at a time: a test of either often waits, for a server, a browser or another process. Types are
@@ -28,7 +30,9 @@ test-files:
 
 test-servers: lint-types
 	@mkdir -p reports
-	@{ $(BIN)/python tools/console.py test && \
+	@{ $(BIN)/python tools/console.py check && \
+	   $(BIN)/python tools/console.py test && \
+	   $(MAKE) --no-print-directory docs && \
 	   sh tools/run_tests.sh 1 tests/console && \
 	   sh tools/run_tests.sh 1 --database postgresql $(ON_SERVERS) && \
 	   sh tools/run_tests.sh 1 --database mysql $(ON_SERVERS); } >reports/test-servers.log 2>&1; \
@@ -57,7 +61,10 @@ lint-types: setup
 	@$(BIN)/python tools/console.py lint
 	@$(BIN)/python tools/audit_dependencies.py
 
-console: setup ## build the console into the package, if its sources changed
+dist: setup ## the two wheels, recollect and recollect-embedder, in dist/
+	@$(BIN)/python tools/dist.py
+
+console: setup ## build the console into the package, if its sources changed; git has the result
 	@$(BIN)/python tools/console.py build
 
 system-packages: ## see that the browser and the database server of the tests are there
@@ -95,6 +102,15 @@ attack: setup ## attack a server of one's own on the loopback address, and tell 
 bench: setup ## recall quality on every set in BENCH_DATA
 	$(BIN)/recollect bench recall --suite "$(BENCH_DATA)"
 
+bench-peers: setup ## Recollect beside mem0, LangGraph, LlamaIndex, Chroma, LanceDB, sqlite-vec, numpy; writes docs/benchmarks*
+	@$(BIN)/python benchmarks/peers.py --docs $(if $(wildcard $(BENCH_DATA)),--sets "$(BENCH_DATA)") $(PEERS)
+
+docs: setup ## build the documentation site into site/, with every link checked
+	@sh tools/setup.sh docs
+	@PYTHONPATH=. $(BIN)/python tools/write_reference.py
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+	@echo "built site/index.html"
+
 training-smoke: ## ten steps of the models' recipe on the processor, in training/.venv (needs torch)
 	@sh tools/setup.sh training
 	@PYTHONPATH=src:. training/.venv/bin/python -m training.smoke
@@ -106,4 +122,4 @@ upgrade: ## the same with the newest versions
 	@sh tools/setup.sh lock --upgrade
 
 clean: ## remove everything that make made
-	rm -rf .venv .tools tests/adapters/.venv-* tests/adapters/.sources-* tests/databases/.venv-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules src/recollect/server/console_files screenshots
+	rm -rf .venv .venv-docs .tools site docs/reference/[!i]*.md docs/project tests/adapters/.venv-* tests/adapters/.sources-* tests/databases/.venv-* training/.venv .hypothesis .pytest_cache .ruff_cache .coverage build dist reports web/node_modules screenshots

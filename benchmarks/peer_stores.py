@@ -1,7 +1,13 @@
-"""Memories that `peers.py` measures, each behind the same four calls.
+"""Memories that `peers.py` measures, each behind the same calls.
 
 `python peer_stores.py NAME TEXTS FOLDER WHAT` runs in the environment of the one it names and
 prints one line of JSON. Vectors are looked up, so that no model is part of the figures.
+
+    speed     save, bulk and recall at the sizes that the texts have
+    first     one recall, in a process of its own
+    killed    save one by one, telling each, until somebody kills this process
+    count     how many of those are there
+    quality   the ten best for every question of a recall set
 """
 
 from __future__ import annotations
@@ -9,6 +15,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import resource
 import statistics
 import sys
 import time
@@ -19,9 +27,10 @@ from typing import Any, Protocol
 import numpy as np
 
 LIMIT = 10
-SMALL, LARGE = 100, 10_000
+SMALL = 100
 USERS, SAVES = 10, 200
 BATCH = 500
+_MESSAGE = re.compile(r"<message role='user'>(.*?)</message>", re.DOTALL)
 
 
 class Texts:
@@ -33,6 +42,10 @@ class Texts:
         questions = json.loads(str(held["questions"]))
         self.texts: list[str] = texts
         self.questions: list[str] = questions
+        # Of a recall set: whose each text and each question is.
+        self.users: list[str] = json.loads(str(held["users"])) if "users" in held else []
+        self.askers: list[str] = json.loads(str(held["askers"])) if "askers" in held else []
+        self.sizes: list[int] = json.loads(str(held["sizes"])) if "sizes" in held else []
         rows = held["vectors"]
         self.dimension = rows.shape[1]
         self.vectors = dict(zip([*texts, *questions], rows, strict=True))
@@ -45,8 +58,12 @@ class Peer(Protocol):
 
     async def save_many(self, user: str, texts: Sequence[str]) -> None: ...
 
-    async def recall(self, user: str, question: str) -> int:
-        """How many were found."""
+    async def recall(self, user: str, question: str) -> list[str]:
+        """The texts that were found, best first."""
+        ...
+
+    async def count(self, user: str) -> int:
+        """How many texts a user has."""
         ...
 
     async def close(self) -> None: ...
@@ -85,7 +102,9 @@ class Recollect:
             _other = next(iter(texts.vectors.values()))
 
         settings = Settings.load({"data_dir": self._folder, "writing": {"judge": "rules"}})
-        self._memory = await Memory.open(settings, embedder=LookedUp())
+        # Questions of people are embedded without the words that only ask, so they need the model.
+        embedder = None if texts.users else LookedUp()
+        self._memory = await Memory.open(settings, embedder=embedder)
         return self
 
     def _of(self, user: str) -> Any:
@@ -103,8 +122,12 @@ class Recollect:
         """Until every text has its vector."""
         await self._memory.drain()
 
-    async def recall(self, user: str, question: str) -> int:
-        return len((await self._of(user).recall(question, limit=LIMIT, min_score=0)).hits)
+    async def recall(self, user: str, question: str) -> list[str]:
+        found = await self._of(user).recall(question, limit=LIMIT, min_score=0)
+        return [hit.content for hit in found.hits]
+
+    async def count(self, user: str) -> int:
+        return len(await self._of(user).list(limit=1_000))
 
     async def close(self) -> None:
         await self._memory.close()
@@ -139,7 +162,7 @@ class NumpySqlite:
         )
         self._db.execute("COMMIT")
 
-    async def recall(self, user: str, question: str) -> int:
+    async def recall(self, user: str, question: str) -> list[str]:
         if user not in self._held:
             rows = self._db.execute("SELECT id, vector FROM notes WHERE user = ?", (user,))
             ids, blobs = zip(*rows, strict=True)
@@ -149,9 +172,13 @@ class NumpySqlite:
         best = np.argsort(matrix @ self._vectors[question])[::-1][:LIMIT]
         marks = ",".join("?" * len(best))
         wanted = ids[best].tolist()
-        return len(
-            self._db.execute(f"SELECT * FROM notes WHERE id IN ({marks})", wanted).fetchall()
+        found = dict(
+            self._db.execute(f"SELECT id, content FROM notes WHERE id IN ({marks})", wanted)
         )
+        return [found[number] for number in wanted]
+
+    async def count(self, user: str) -> int:
+        return self._db.execute("SELECT count(*) FROM notes WHERE user = ?", (user,)).fetchone()[0]
 
     async def close(self) -> None:
         self._db.close()
@@ -194,7 +221,7 @@ class SqliteVec:
         db.executemany("INSERT INTO words (rowid, content) VALUES (?, ?)", numbered)
         db.execute("COMMIT")
 
-    async def recall(self, user: str, question: str) -> int:
+    async def recall(self, user: str, question: str) -> list[str]:
         near = self._db.execute(
             "SELECT rowid FROM near WHERE user = ? AND vector MATCH ? AND k = 30",
             (user, self._vectors[question].tobytes()),
@@ -211,7 +238,12 @@ class SqliteVec:
                 scores[number] = scores.get(number, 0) + 1 / (60 + rank)
         best = sorted(scores, key=scores.__getitem__, reverse=True)[:LIMIT]
         marks = ",".join("?" * len(best))
-        return len(self._db.execute(f"SELECT * FROM notes WHERE id IN ({marks})", best).fetchall())
+        rows = self._db.execute(f"SELECT id, content FROM notes WHERE id IN ({marks})", best)
+        texts = dict(rows.fetchall())
+        return [texts[number] for number in best]
+
+    async def count(self, user: str) -> int:
+        return self._db.execute("SELECT count(*) FROM notes WHERE user = ?", (user,)).fetchone()[0]
 
     async def close(self) -> None:
         self._db.close()
@@ -251,8 +283,12 @@ class LangGraph:
     async def save_many(self, user: str, texts: Sequence[str]) -> None:
         self._store.batch([self._op(user, text) for text in texts])
 
-    async def recall(self, user: str, question: str) -> int:
-        return len(self._store.search(("memories", user), query=question, limit=LIMIT))
+    async def recall(self, user: str, question: str) -> list[str]:
+        found = self._store.search(("memories", user), query=question, limit=LIMIT)
+        return [it.value["text"] for it in found]
+
+    async def count(self, user: str) -> int:
+        return len(self._store.search(("memories", user), limit=1_000))
 
     async def close(self) -> None:
         self._db.close()
@@ -283,11 +319,14 @@ class Chroma:
             metadatas=[{"user": user}] * len(texts),
         )
 
-    async def recall(self, user: str, question: str) -> int:
+    async def recall(self, user: str, question: str) -> list[str]:
         found = self._notes.query(
             query_embeddings=self._vectors[question][None], n_results=LIMIT, where={"user": user}
         )
-        return len(found["ids"][0])
+        return found["documents"][0]
+
+    async def count(self, user: str) -> int:
+        return len(self._notes.get(where={"user": user})["ids"])
 
     async def close(self) -> None: ...
 
@@ -332,12 +371,106 @@ class Mem0:
         said = [{"role": "user", "content": text} for text in texts]
         self._memory.add(said, user_id=user, infer=False)
 
-    async def recall(self, user: str, question: str) -> int:
+    async def recall(self, user: str, question: str) -> list[str]:
         found = self._memory.search(question, top_k=LIMIT, filters={"user_id": user}, threshold=0.0)
-        return len(found["results"])
+        return [it["memory"] for it in found["results"]]
+
+    async def count(self, user: str) -> int:
+        return len(self._memory.get_all(filters={"user_id": user}, top_k=1_000)["results"])
 
     async def close(self) -> None:
         self._memory.vector_store.client.close()
+
+
+class LanceDb:
+    """LanceDB with a folder of its own, one table for all users, searched without an index."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        import lancedb
+        import pyarrow as pa
+
+        self._vectors = texts.vectors
+        vector = pa.list_(pa.float32(), texts.dimension)
+        fields = [("user", pa.string()), ("content", pa.string()), ("vector", vector)]
+        self._notes = lancedb.connect(str(folder)).create_table(
+            "notes", schema=pa.schema(fields), exist_ok=True
+        )
+
+    async def save(self, user: str, text: str) -> None:
+        await self.save_many(user, [text])
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        self._notes.add(
+            [{"user": user, "content": it, "vector": self._vectors[it]} for it in texts]
+        )
+
+    async def recall(self, user: str, question: str) -> list[str]:
+        asked = self._notes.search(self._vectors[question]).where(
+            f"user = '{user}'", prefilter=True
+        )
+        return [it["content"] for it in asked.limit(LIMIT).to_list()]
+
+    async def count(self, user: str) -> int:
+        return self._notes.count_rows(f"user = '{user}'")
+
+    async def close(self) -> None: ...
+
+
+class LlamaIndex:
+    """LlamaIndex's VectorMemoryBlock; its core has no store on disk, so it is given Chroma."""
+
+    def __init__(self, texts: Texts, folder: Path) -> None:
+        import chromadb
+        from llama_index.core.base.llms.types import ChatMessage
+        from llama_index.core.embeddings import BaseEmbedding
+        from llama_index.core.memory import VectorMemoryBlock
+        from llama_index.core.prompts import RichPromptTemplate
+        from llama_index.vector_stores.chroma import ChromaVectorStore
+
+        vectors = texts.vectors
+
+        class LookedUp(BaseEmbedding):
+            def _get_text_embedding(self, text: str) -> list[float]:
+                # The block stores a message with its role around it.
+                (plain,) = _MESSAGE.findall(text)
+                return vectors[plain].tolist()
+
+            def _get_query_embedding(self, query: str) -> list[float]:
+                return vectors[query].tolist()
+
+            async def _aget_query_embedding(self, query: str) -> list[float]:
+                return vectors[query].tolist()
+
+        client = chromadb.PersistentClient(
+            str(folder), settings=chromadb.Settings(anonymized_telemetry=False)
+        )
+        self._notes = client.get_or_create_collection("notes", embedding_function=None)
+        self._message = ChatMessage
+        self._block = VectorMemoryBlock(
+            vector_store=ChromaVectorStore(chroma_collection=self._notes),
+            embed_model=LookedUp(),
+            similarity_top_k=LIMIT,
+            retrieval_context_window=1,
+            format_template=RichPromptTemplate("{{ text }}"),
+        )
+
+    async def save(self, user: str, text: str) -> None:
+        said = self._message(role="user", content=text, additional_kwargs={"session_id": user})
+        await self._block.aput([said], session_id=user)
+
+    async def save_many(self, user: str, texts: Sequence[str]) -> None:
+        for text in texts:
+            await self.save(user, text)
+
+    async def recall(self, user: str, question: str) -> list[str]:
+        asked = self._message(role="user", content=question)
+        found = await self._block.aget([asked], session_id=user)
+        return _MESSAGE.findall(str(found))
+
+    async def count(self, user: str) -> int:
+        return len(self._notes.get(where={"session_id": user})["ids"])
+
+    async def close(self) -> None: ...
 
 
 PEERS: dict[str, Callable[[Texts, Path], Any]] = {
@@ -347,6 +480,8 @@ PEERS: dict[str, Callable[[Texts, Path], Any]] = {
     "numpy": NumpySqlite,
     "mem0": Mem0,
     "chroma": Chroma,
+    "lancedb": LanceDb,
+    "llama-index": LlamaIndex,
 }
 
 
@@ -386,7 +521,7 @@ async def recalls(peer: Any, users: Sequence[str], questions: Sequence[str]) -> 
     return statistics.median(await milliseconds(asked))
 
 
-async def measure(peer: Any, texts: Texts) -> dict[str, float]:
+async def measure(peer: Any, texts: Texts, folder: Path) -> dict[str, float]:
     users = [f"user-{number}" for number in range(USERS)]
     for number, user in enumerate(users):
         await fill(peer, user, texts.texts[number * SMALL : (number + 1) * SMALL])
@@ -394,23 +529,57 @@ async def measure(peer: Any, texts: Texts) -> dict[str, float]:
     saves = await milliseconds(peer.save("saver", it) for it in texts.texts[:SAVES])
     figures["save_p50_ms"] = statistics.median(saves)
     figures["save_p95_ms"] = saves[int(0.95 * len(saves))]
-    seconds = await fill(peer, "large", texts.texts[:LARGE])
-    figures["bulk_per_s"] = LARGE / seconds
-    figures["recall_10000_ms"] = await recalls(peer, ["large"], texts.questions[200:303])
+    for size in texts.sizes:
+        seconds = await fill(peer, f"of-{size}", texts.texts[:size])
+        if size == texts.sizes[0]:
+            figures["bulk_per_s"] = size / seconds
+        asked = texts.questions[200:303]
+        figures[f"recall_{size}_ms"] = await recalls(peer, [f"of-{size}"], asked)
+        figures[f"disk_{size}_mb"] = _megabytes_in(folder)
+    # Linux tells it in kilobytes; the texts and vectors of the benchmark itself are part of it.
+    figures["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return figures
 
 
+def _megabytes_in(folder: Path) -> float:
+    return sum(it.stat().st_size for it in folder.rglob("*") if it.is_file()) / 1e6
+
+
+async def rank(peer: Any, texts: Texts) -> list[list[str]]:
+    """Fill in every user's texts in their order, then ask each question of its user."""
+    by_user: dict[str, list[str]] = {}
+    for user, text in zip(texts.users, texts.texts, strict=True):
+        by_user.setdefault(user, []).append(text)
+    for user, said in by_user.items():
+        await fill(peer, user, list(dict.fromkeys(said)))
+    asked = zip(texts.askers, texts.questions, strict=True)
+    return [await peer.recall(user, question) for user, question in asked]
+
+
+async def save_until_killed(peer: Any, texts: Texts) -> None:
+    for text in texts.texts:
+        await peer.save("killed", text)
+        print(text, flush=True)
+
+
 async def main() -> None:
-    name, source, folder, what = sys.argv[1:]
-    texts = Texts(Path(source))
-    peer = PEERS[name](texts, Path(folder))
+    name, source, place, what = sys.argv[1:]
+    texts, folder = Texts(Path(source)), Path(place)
+    peer = PEERS[name](texts, folder)
     if hasattr(peer, "opened"):
         peer = await peer.opened()
-    if what == "first":
-        assert await peer.recall("user-0", texts.questions[0])
-        print(json.dumps({}), flush=True)
-    else:
-        print(json.dumps(await measure(peer, texts)), flush=True)
+    match what:
+        case "first":
+            assert await peer.recall("user-0", texts.questions[0])
+            print(json.dumps({}), flush=True)
+        case "killed":
+            await save_until_killed(peer, texts)
+        case "count":
+            print(json.dumps(await peer.count("killed")), flush=True)
+        case "quality":
+            print(json.dumps(await rank(peer, texts)), flush=True)
+        case _:
+            print(json.dumps(await measure(peer, texts, folder)), flush=True)
     await peer.close()
 
 

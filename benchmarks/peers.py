@@ -1,106 +1,360 @@
-"""Recollect beside other memories on SQLite: the same texts, vectors looked up, one run.
+"""Recollect beside other memories in one run: how fast they are, and how well they find.
 
-The others are installed into `benchmarks/.venv-peers`, which git ignores. Recollect runs in the
-environment that runs this. Each is measured in a process of its own, in turns, and a figure is the
-median of the rounds. `numpy` is the floor: a table, and a matrix held in memory.
+Each other one has an environment of its own below `benchmarks/.venv-peers`, which git ignores;
+Recollect runs in the environment that runs this. Each is measured in a process of its own, in
+turns, and a figure is the median of the rounds. `numpy` is the floor: a table, and a matrix held in
+memory. Vectors are looked up, so that no model is part of the speed; for the quality all others are
+given the vectors of our embedder, as none of them has a default that works offline.
 
-    python benchmarks/peers.py [--rounds 3] [--json FILE] [--chart FILE.svg] [NAME ...]
+    python benchmarks/peers.py [--sizes 10000,100000] [--rounds 3] [--sets FOLDER] [--questions 100]
+                               [--json FILE] [--chart FILE.svg] [--docs] [NAME ...]
+
+`--docs` writes docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import math
+import os
+import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from recollect.evaluation.metrics import hit, recall
+from recollect.evaluation.replay import RecallSet, read_set, sets_in, text_of
 from recollect.evaluation.speed import Writer
 
 HERE = Path(__file__).parent
-ENVIRONMENT = HERE / ".venv-peers"
+DOCS = HERE.parent / "docs"
+ENVIRONMENTS = HERE / ".venv-peers"
+LIVES = HERE / "everyday"
 # sqlite-vec and SqliteStore need a SQLite that loads extensions: pysqlite3 brings one.
-PACKAGES = [
-    "numpy",
-    "sqlite-vec",
-    "langgraph-checkpoint-sqlite",
-    "pysqlite3-binary",
-    "mem0ai",
-    "chromadb",
-]
-NAMES = ["recollect", "langgraph", "sqlite-vec", "chroma", "mem0", "numpy"]
-# mem0 commits every text by itself: a round takes minutes.
-MEASURED_ONCE = {"mem0"}
-DIMENSION = 384
-TEXTS, QUESTIONS = 10_000, 303
-ROWS = {
-    "recall_100_ms": "recall, 100 records a user, p50 ms",
-    "recall_10000_ms": "recall, 10,000 records, p50 ms",
-    "save_p50_ms": "one durable save, p50 ms",
-    "save_p95_ms": "one durable save, p95 ms",
-    "bulk_per_s": "records a second in bulk",
-    "first_s": "new process to first answer, s",
+PACKAGES: dict[str, list[str]] = {
+    "mem0": ["mem0ai"],
+    "langgraph": ["langgraph-checkpoint-sqlite", "pysqlite3-binary"],
+    "llama-index": ["llama-index-core", "llama-index-vector-stores-chroma"],
+    "chroma": ["chromadb"],
+    "lancedb": ["lancedb"],
+    "sqlite-vec": ["sqlite-vec", "pysqlite3-binary"],
+    "numpy": [],
 }
+NAMES = ["recollect", *PACKAGES]
+# mem0 and LlamaIndex commit every text by itself: filling in takes minutes, so they are measured in
+# one round, up to this size.
+ONE_BY_ONE = {"mem0": 10_000, "llama-index": 10_000}
+DIMENSION = 384
+QUESTIONS = 303
+KILLED_AFTER = 100
+# Ten users have a hundred texts each.
+SMALLEST = 1_000
+EVERYDAY = "everyday"
+SHARES = ("hit", "recall@", "right")
+BETTER_IS_MORE = ("bulk", *SHARES)
 
 
-def install() -> None:
-    """Make the peers' environment, unless it is there."""
-    made_for = ENVIRONMENT / ".made-for"
-    if made_for.exists() and made_for.read_text() == " ".join(PACKAGES):
-        return
-    print(f"installing {', '.join(PACKAGES)} into {ENVIRONMENT}", file=sys.stderr)
-    python = ENVIRONMENT / "bin" / "python"
-    own = HERE.parent / ".tools" / "bin" / "uv"
-    uv = shutil.which("uv") or str(own)
-    subprocess.run(
-        [uv, "venv", "-q", "--clear", "--python", sys.executable, ENVIRONMENT], check=True
-    )
-    subprocess.run([uv, "pip", "install", "-q", "--python", python, *PACKAGES], check=True)
-    made_for.write_text(" ".join(PACKAGES))
+def rows_of(sizes: Sequence[int]) -> dict[str, tuple[str, str]]:
+    """Return the figures of speed, each with its title in English and Chinese."""
+    large = sizes[-1]
+    return {
+        "save_p50_ms": ("one durable save, p50 ms", "一次持久保存，p50 毫秒"),
+        "save_p95_ms": ("one durable save, p95 ms", "一次持久保存，p95 毫秒"),
+        "bulk_per_s": ("records a second in bulk", "批量写入，每秒条数"),
+        "recall_100_ms": (
+            "recall, 100 records a user, p50 ms",
+            "召回，每个用户 100 条，p50 毫秒",
+        ),
+        **{
+            f"recall_{size}_ms": (
+                f"recall, {size:,} records, p50 ms",
+                f"召回，{size:,} 条，p50 毫秒",
+            )
+            for size in sizes
+        },
+        "first_s": ("new process to first answer, s", "新进程到第一个答案，秒"),
+        "rss_mb": (
+            f"peak memory with all of them ({large:,}), MB",
+            f"内存峰值（{large:,} 条），MB",
+        ),
+        f"disk_{sizes[0]}_mb": (
+            f"on disk, {sizes[0]:,} records and the small users, MB",
+            f"磁盘占用（{sizes[0]:,} 条及小用户），MB",
+        ),
+        "lost": (
+            f"lost of {KILLED_AFTER} acknowledged saves after kill -9",
+            f"kill -9 后丢失（共 {KILLED_AFTER} 次已确认的保存）",
+        ),
+    }
 
 
-def write_texts(path: Path) -> None:
-    writer = Writer()
-    texts = list(dict.fromkeys(writer.text(number) for number in range(TEXTS + 100)))[:TEXTS]
+# --- Speed ----------------------------------------------------------------------------------------
+
+
+def install(names: Iterable[str]) -> dict[str, str]:
+    """Make the environment of each peer, unless it is there; return the versions they have."""
+    uv = shutil.which("uv") or str(HERE.parent / ".tools" / "bin" / "uv")
+    versions: dict[str, str] = {}
+    for name in names:
+        if name == "recollect":
+            continue
+        place, packages = ENVIRONMENTS / name, ["numpy", *PACKAGES[name]]
+        made_for, python = place / ".made-for", place / "bin" / "python"
+        if not made_for.exists() or made_for.read_text() != " ".join(packages):
+            print(f"installing {', '.join(packages)} into {place}", file=sys.stderr)
+            made = [uv, "venv", "-q", "--clear", "--python", sys.executable, place]
+            subprocess.run(made, check=True)
+            installed = [uv, "pip", "install", "-q", "--python", python, *packages]
+            subprocess.run(installed, check=True)
+            made_for.write_text(" ".join(packages))
+        told = subprocess.run(
+            [uv, "pip", "freeze", "-q", "--python", python],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout.splitlines()
+        named = dict(it.split("==") for it in told if "==" in it)
+        main_package = PACKAGES[name][0] if PACKAGES[name] else "numpy"
+        versions[name] = f"{main_package} {named.get(main_package, '')}".strip()
+    return versions
+
+
+def write_texts(path: Path, sizes: Sequence[int]) -> None:
+    writer, count = Writer(), max(*sizes, SMALLEST)
+    texts = list(dict.fromkeys(writer.text(number) for number in range(count + count // 50 + 100)))
     questions = [writer.question(number) for number in range(QUESTIONS)]
-    rows = np.random.default_rng(7).normal(size=(TEXTS + QUESTIONS, DIMENSION)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    np.savez(path, texts=json.dumps(texts), questions=json.dumps(questions), vectors=rows)
+    texts = texts[:count]
+    rows = np.random.default_rng(7).normal(size=(len(texts) + QUESTIONS, DIMENSION))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    np.savez(
+        path,
+        texts=json.dumps(texts),
+        questions=json.dumps(questions),
+        vectors=rows,
+        sizes=json.dumps(sizes),
+    )
 
 
-def measured(name: str, texts: Path, folder: Path) -> dict[str, float]:
-    python = sys.executable if name == "recollect" else str(ENVIRONMENT / "bin" / "python")
-    command = [python, str(HERE / "peer_stores.py"), name, str(texts), str(folder)]
-    done = subprocess.run([*command, "all"], check=True, stdout=subprocess.PIPE, text=True)
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    subprocess.run([*command, "first"], check=True, stdout=subprocess.PIPE)
+def command(name: str, texts: Path, folder: Path, what: str) -> list[str]:
+    own = name == "recollect"
+    python = sys.executable if own else str(ENVIRONMENTS / name / "bin" / "python")
+    return [python, str(HERE / "peer_stores.py"), name, str(texts), str(folder), what]
+
+
+def told(name: str, texts: Path, folder: Path, what: str) -> Any:
+    done = subprocess.run(
+        command(name, texts, folder, what), check=True, stdout=subprocess.PIPE, text=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(name: str, texts: Path, place: Path) -> dict[str, float]:
+    folder = place / name
+    folder.mkdir()
+    figures: dict[str, float] = told(name, texts, folder, "speed")
+    told(name, texts, folder, "first")
     start = time.perf_counter()
-    with subprocess.Popen([*command, "first"], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command(name, texts, folder, "first"), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         figures["first_s"] = time.perf_counter() - start
+    shutil.rmtree(folder)
+    folder.mkdir()
+    figures["lost"] = lost_when_killed(name, texts, folder)
+    shutil.rmtree(folder)
     return figures
 
 
-def chart(figures: dict[str, dict[str, float]]) -> str:
-    """Draw a group of bars for each row, on a logarithmic scale, as SVG."""
+def lost_when_killed(name: str, texts: Path, folder: Path) -> int:
+    """Kill a process that saves; return how many of the saves it had told are gone."""
+    with subprocess.Popen(
+        command(name, texts, folder, "killed"), stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(KILLED_AFTER):
+            process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        # It may have told of more before it was killed.
+        acknowledged = KILLED_AFTER + sum(1 for line in process.stdout if line.endswith(b"\n"))
+    return max(0, acknowledged - int(told(name, texts, folder, "count")))
+
+
+def compare_speed(
+    names: Sequence[str], sizes: Sequence[int], rounds: int
+) -> dict[str, dict[str, float | None]]:
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    with tempfile.TemporaryDirectory() as place:
+        for number in range(rounds):
+            for name in names:
+                if number and name in ONE_BY_ONE:
+                    continue
+                most = ONE_BY_ONE.get(name, max(sizes))
+                texts = Path(place) / f"texts-{most}.npz"
+                if not texts.exists():
+                    write_texts(texts, [size for size in sizes if size <= most])
+                print(f"round {number + 1}: {name}", file=sys.stderr)
+                found[name].append(measured(name, texts, Path(place)))
+    return {
+        name: {
+            row: statistics.median(it[row] for it in some) if row in some[0] else None
+            for row in rows_of(sizes)
+        }
+        for name, some in found.items()
+    }
+
+
+# --- Quality --------------------------------------------------------------------------------------
+
+
+async def vectors_of(texts: Sequence[str], purpose: str) -> Any:
+    from recollect.assemble.embedding import wanted_embedder
+    from recollect.settings import Settings
+
+    embedder = await asyncio.to_thread(wanted_embedder, Settings.load({}))
+    assert embedder is not None
+    try:
+        return await embedder.embed(list(texts), purpose)  # pyright: ignore[reportArgumentType]
+    finally:
+        await embedder.close()
+
+
+def write_set(
+    path: Path, units: Sequence[tuple[str, str]], asked: Sequence[tuple[str, str]]
+) -> None:
+    """Write texts and questions, each with whose it is, and the vectors of our embedder."""
+    texts, questions = [text for _, text in units], [text for _, text in asked]
+    vectors = np.concatenate(
+        [
+            asyncio.run(vectors_of(texts, "passage")),
+            asyncio.run(vectors_of(questions, "query")),
+        ]
+    )
+    np.savez(
+        path,
+        texts=json.dumps(texts),
+        questions=json.dumps(questions),
+        users=json.dumps([user for user, _ in units]),
+        askers=json.dumps([user for user, _ in asked]),
+        vectors=vectors.astype(np.float32),
+    )
+
+
+def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> dict[str, Any]:
+    units = [(unit.scope, text_of(unit)) for unit in recall_set.units]
+    asked = [(query.scope, query.query) for query in recall_set.queries]
+    path = place / f"{recall_set.name}.npz"
+    write_set(path, units, asked)
+    ids: dict[tuple[str, str], str] = {}
+    for unit, key in zip(recall_set.units, units, strict=True):
+        ids.setdefault(key, unit.id)
+    # A text that was said twice answers for both.
+    same = {unit.id: ids[key] for unit, key in zip(recall_set.units, units, strict=True)}
+    figures: dict[str, Any] = {}
+    for name in names:
+        rankings = ranked(name, path, place)
+        hits: list[float] = []
+        recalls: list[float] = []
+        for query, texts in zip(recall_set.queries, rankings, strict=True):
+            gold = {same[it] for it in query.gold if it in same}
+            ranking = [ids.get((query.scope, text), "") for text in texts]
+            hits.append(hit(ranking, gold, 1))
+            recalls.append(recall(ranking, gold))
+        figures[name] = {"hit@1": statistics.mean(hits), "recall@10": statistics.mean(recalls)}
+    return figures
+
+
+def quality_everyday(names: Sequence[str], place: Path, lives: int) -> dict[str, Any]:
+    """Tell the invented lives as plain texts, and count how often the best hit is right."""
+    units: list[tuple[str, str]] = []
+    checks: list[dict[str, Any]] = []
+    for file in sorted(LIVES.glob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines()[:lives]:
+            life = json.loads(line)
+            for event in life["events"]:
+                said = [event["save"]] if "save" in event else []
+                said += [it["content"] for it in event.get("messages", ())]
+                units += [(life["id"], text) for text in said]
+            answers = (it for it in life["checks"] if it["kind"] == "answer")
+            checks += [{**check, "life": life["id"]} for check in answers]
+    path = place / f"{EVERYDAY}.npz"
+    write_set(path, units, [(check["life"], check["ask"]) for check in checks])
+    figures: dict[str, Any] = {}
+    for name in names:
+        rankings = ranked(name, path, place)
+        first = [
+            bool(texts) and says(texts[0], check["want"])
+            for check, texts in zip(checks, rankings, strict=True)
+        ]
+        in_three = [
+            any(says(text, check["want"]) for text in texts[:3])
+            for check, texts in zip(checks, rankings, strict=True)
+        ]
+        figures[name] = {
+            "right first": statistics.mean(first),
+            "right in three": statistics.mean(in_three),
+        }
+    return figures
+
+
+def says(text: str, wanted: Iterable[str]) -> bool:
+    plain = " ".join(text.casefold().split())
+    return any(" ".join(one.casefold().split()) in plain for one in wanted)
+
+
+def ranked(name: str, path: Path, place: Path) -> list[list[str]]:
+    print(f"quality on {path.stem}: {name}", file=sys.stderr)
+    folder = place / f"{path.stem}-{name}"
+    folder.mkdir()
+    rankings: list[list[str]] = told(name, path, folder, "quality")
+    shutil.rmtree(folder)
+    return rankings
+
+
+def compare_quality(
+    names: Sequence[str], folder: Path | None, questions: int, most_units: int
+) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as place:
+        figures[EVERYDAY] = quality_everyday(names, Path(place), max(1, questions // 8))
+        for name in sets_in(folder) if folder is not None else ():
+            recall_set = read_set(folder, name).first(questions)
+            if len(recall_set.units) <= most_units:
+                figures[name] = quality_on_set(names, recall_set, Path(place))
+    return figures
+
+
+# --- Tables and charts ----------------------------------------------------------------------------
+
+
+def chart(titles: Mapping[str, str], figures: Mapping[str, Mapping[str, float | None]]) -> str:
+    """Draw a group of bars for each row as SVG: shares as they are, others by their logarithm."""
     bar, gap, left, width = 16, 34, 110, 420
     parts: list[str] = []
     y = 10
-    for row, title in ROWS.items():
+    for row, title in titles.items():
+        values = {name: it[row] for name, it in figures.items() if it.get(row) is not None}
+        if not values or max(values.values()) <= 0:  # pyright: ignore[reportArgumentType]
+            continue
         parts.append(f'<text x="8" y="{y + 12}" font-weight="bold">{title}</text>')
         y += 20
-        values = {name: told[row] for name, told in figures.items()}
-        low, high = math.log10(min(values.values()) / 2), math.log10(max(values.values()))
-        for name, value in values.items():
-            length = width * (math.log10(value) - low) / (high - low)
+        shown = {name: max(float(it or 0), 1e-3) for name, it in values.items()}
+        is_share = row.startswith(SHARES)
+        low, high = math.log10(min(shown.values()) / 2), math.log10(max(shown.values()))
+        for name, value in shown.items():
+            share = value if is_share else (math.log10(value) - low) / (high - low)
+            length = width * share
             colour = "#2563eb" if name == "recollect" else "#94a3b8"
             parts.append(
                 f'<text x="{left - 6}" y="{y + 12}" text-anchor="end">{name}</text>'
@@ -118,40 +372,122 @@ def chart(figures: dict[str, dict[str, float]]) -> str:
     )
 
 
+def table(
+    titles: Mapping[str, str], figures: Mapping[str, Mapping[str, float | None]], corner: str
+) -> str:
+    """Return a table in Markdown; the best of each row is bold, ours or not."""
+    lines = [f"| {corner} | " + " | ".join(figures) + " |", "|---|" + "---:|" * len(figures)]
+    for row, title in titles.items():
+        values = {name: it.get(row) for name, it in figures.items()}
+        known = [it for it in values.values() if it is not None]
+        best = (max if row.startswith(BETTER_IS_MORE) else min)(known) if known else None
+        cells = [_cell(it, is_best=it == best and len(set(known)) > 1) for it in values.values()]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(value: float | None, *, is_best: bool) -> str:
+    if value is None:
+        return "–"
+    shown = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.2f}"
+    return f"**{shown}**" if is_best else shown
+
+
+def quality_figures(
+    quality: Mapping[str, Mapping[str, Mapping[str, float]]],
+) -> tuple[dict[str, str], dict[str, dict[str, float | None]]]:
+    """Return a row for each set and figure, and what each peer has there."""
+    titles: dict[str, str] = {}
+    figures: dict[str, dict[str, float | None]] = {}
+    for set_name, by_peer in quality.items():
+        for peer, values in by_peer.items():
+            for figure, value in values.items():
+                row = f"{figure} {set_name}"
+                titles[row] = f"{set_name}, {figure}"
+                figures.setdefault(peer, {})[row] = value
+    return titles, figures
+
+
+def machine() -> dict[str, Any]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory),
+        "load": round(os.getloadavg()[1], 1),
+    }
+
+
+def write_docs(report: Mapping[str, Any], sizes: Sequence[int]) -> None:
+    """Put the tables between the marks of both pages, and the charts and the JSON beside them."""
+    (DOCS / "benchmarks.json").write_text(json.dumps(report, indent=2) + "\n")
+    speed_titles = {row: english for row, (english, _) in rows_of(sizes).items()}
+    quality_titles, quality = quality_figures(report["quality"])
+    images = DOCS / "images"
+    images.joinpath("benchmarks-speed.svg").write_text(chart(speed_titles, report["speed"]))
+    if quality:
+        images.joinpath("benchmarks-quality.svg").write_text(chart(quality_titles, quality))
+    here = report["machine"]
+    for language, name in enumerate(("benchmarks.md", "benchmarks.zh-CN.md")):
+        path = DOCS / name
+        text = path.read_text("utf-8")
+        titles = {row: both[language] for row, both in rows_of(sizes).items()}
+        where = (
+            "Measured on {date}: {system}, {cores} cores, {memory_gib} GiB, Python {python};"
+            " load average {load} after the run.",
+            "测量日期 {date}：{system}，{cores} 核，{memory_gib} GiB，Python {python}；"
+            "结束时平均负载 {load}。",
+        )[language].format(**here)
+        versions = ", ".join(f"{peer} ({it})" for peer, it in report["versions"].items())
+        inside = [where, "", ("Versions: ", "版本：")[language] + versions + ".", ""]
+        inside += [table(titles, report["speed"], ""), ""]
+        if quality:
+            inside += [table(quality_titles, quality, ""), ""]
+        begin, end = "<!-- peers -->", "<!-- /peers -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        path.write_text(f"{before}{begin}\n" + "\n".join(inside) + f"{end}{after}", "utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", default="10000,100000", help="records of one user")
+    parser.add_argument("--sets", type=Path, help="folder of the recall sets")
+    parser.add_argument("--questions", type=int, default=100, help="of each set; 0 for no quality")
+    parser.add_argument("--units", type=int, default=5_000, help="leave larger sets out")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
-    parser.add_argument("--chart", type=Path, help="draw the figures to this SVG file")
+    parser.add_argument("--chart", type=Path, help="draw the figures of speed to this SVG file")
+    parser.add_argument("--docs", action="store_true", help="write them into docs/benchmarks*")
     asked = parser.parse_args()
-    install()
-    rounds: dict[str, list[dict[str, float]]] = {name: [] for name in asked.names}
-    with tempfile.TemporaryDirectory() as place:
-        texts = Path(place) / "texts.npz"
-        write_texts(texts)
-        for number in range(asked.rounds):
-            for name in asked.names:
-                if number and name in MEASURED_ONCE:
-                    continue
-                folder = Path(place) / f"{name}-{number}"
-                folder.mkdir()
-                rounds[name].append(measured(name, texts, folder))
-                shutil.rmtree(folder)
-    figures = {
-        name: {row: statistics.median(it[row] for it in told) for row in ROWS}
-        for name, told in rounds.items()
+    sizes = sorted(int(it) for it in asked.sizes.split(","))
+    versions = install(asked.names)
+    quality: dict[str, Any] = {}
+    if asked.questions:
+        quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units)
+    speed = compare_speed(asked.names, sizes, asked.rounds) if asked.rounds else {}
+    report = {
+        "machine": machine(),
+        "versions": versions,
+        "rounds": asked.rounds,
+        "questions": asked.questions,
+        "speed": speed,
+        "quality": quality,
     }
-    print(f"{'':<38}" + "".join(f"{name:>12}" for name in figures) + "   ours / langgraph")
-    for row, title in ROWS.items():
-        line = f"{title:<38}" + "".join(f"{it[row]:>12,.2f}" for it in figures.values())
-        if "recollect" in figures and "langgraph" in figures:
-            line += f"{figures['recollect'][row] / figures['langgraph'][row]:>12.2f}"
-        print(line)
+    titles = {row: english for row, (english, _) in rows_of(sizes).items()}
+    print(table(titles, speed, "speed"))
+    if quality:
+        print(table(*quality_figures(quality), "quality"))
     if asked.json:
-        asked.json.write_text(json.dumps(figures, indent=2) + "\n")
+        asked.json.write_text(json.dumps(report, indent=2) + "\n")
     if asked.chart:
-        asked.chart.write_text(chart(figures))
+        asked.chart.write_text(chart(titles, speed))
+    if asked.docs:
+        write_docs(report, sizes)
 
 
-main()
+if __name__ == "__main__":
+    main()

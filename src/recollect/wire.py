@@ -34,6 +34,16 @@ def decoded(kind: type[T], value: Any) -> T:
     return _adapter(kind).validate_python(value)
 
 
+def encoded_json(kind: type[T], value: T) -> bytes:
+    """Return a value of this type as JSON."""
+    return _adapter(kind).dump_json(value)
+
+
+def decoded_json(kind: type[T], content: bytes) -> T:
+    """Return the value of this type that `encoded_json` wrote; raise `ValueError` for others."""
+    return _adapter(kind).validate_json(content)
+
+
 @cache
 def _adapter(kind: type[T]) -> TypeAdapter[T]:
     return TypeAdapter(kind)

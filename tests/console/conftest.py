@@ -106,7 +106,7 @@ class Console:
 
 
 @contextmanager
-def serving(home: Path) -> Iterator[str]:
+def serving(home: Path, port: int = 0) -> Iterator[str]:
     """Run a server as people run it, and give its address."""
     if not (FILES / "index.html").is_file():
         pytest.fail("The console is not built: run `make console`.", pytrace=False)
@@ -117,7 +117,7 @@ def serving(home: Path) -> Iterator[str]:
         "RECOLLECT_EMBEDDING__MODEL": "none",
     }
     with Child(
-        [*RECOLLECT, "--data", str(home / "memory.db"), "serve", "--port", "0"],
+        [*RECOLLECT, "--data", str(home / "memory.db"), "serve", "--port", str(port)],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,

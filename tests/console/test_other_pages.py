@@ -80,7 +80,7 @@ def test_the_audit_follows_a_record_and_replays_a_prompt(console: Console):
     console.post("/v1/context", {"message": "Book a seat Ann prefers"}, user="ann", agent="travel")
     # What happened to Ann's memory stands among all that happened in the workspace.
     page = console.open("audit")
-    page.get_by_role("button", name=saved["id"]).first.click()
+    page.get_by_role("button", name="Follow: Ann prefers").first.click()
     expect(page).to_have_url(re.compile(saved["id"]))
     page.get_by_role("button", name="Replay").click()
     dialog = page.get_by_role("dialog")

@@ -1,4 +1,4 @@
-"""What an agent would be told, a person's page, the steps of a write, the palette, the beginning."""
+"""What an agent would be told, a person, the steps of a write, the palette, the beginning."""
 
 import re
 

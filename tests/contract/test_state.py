@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.backends.redis.keys import Keys
+from recollect.backends.redis.link import RedisLink, RedisPlace
+from recollect.backends.redis.state import MirroredState
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.state import SqlState
 from recollect.domain.scope import Scope
@@ -19,6 +22,7 @@ from recollect.testing import StateContract
 from tests.conftest import TurnedClock
 from tests.database_servers import open_at
 from tests.process_state import ProcessState
+from tests.redis_servers import RedisServer
 
 _PAD = StateKey(scope=Scope(user="ann"), session="s1", name="scratchpad")
 _HALF_HOUR = timedelta(minutes=30)
@@ -28,6 +32,27 @@ class TestProcessState(StateContract):
     @pytest.fixture
     def state(self, clock: TurnedClock) -> State:
         return ProcessState(clock)
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[RedisServer]:
+    server = RedisServer()
+    yield server
+    server.stop()
+
+
+class TestMirroredState(StateContract):
+    @pytest.fixture
+    async def state(
+        self, database_path: Path, clock: TurnedClock, redis_server: RedisServer
+    ) -> AsyncIterator[State]:
+        redis_server.ask("FLUSHALL")
+        place = RedisPlace(url=redis_server.url, name=redis_server.url)
+        link, database = RedisLink(place), open_at(database_path)
+        yield MirroredState(SqlState(database, clock), link, Keys(place.prefix), clock)
+        assert not link.stats().failures
+        await link.close()
+        await database.close()
 
 
 class TestSqlState(StateContract):

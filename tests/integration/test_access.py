@@ -92,6 +92,32 @@ async def test_the_audit_says_who_made_and_revoked_a_key_and_set_up_an_agent(dat
     ]
 
 
+async def test_the_history_names_the_person_who_edits_in_a_browser(database_path: Path):
+    async with _serving(database_path) as client:
+        scope = {"agent": "travel", "user": "ann"}
+        made = await client.post("/v1/records", json={"content": "Window seats"}, params=scope)
+        path = f"/v1/records/{made.json()['id']}"
+        person = {"X-Recollect-Person": "%E5%AE%89%E5%A6%AE"}
+        await client.patch(path, json={"content": "Aisle seats"}, params=scope, headers=person)
+        unreadable = await client.patch(
+            path,
+            json={"content": "No seats"},
+            params=scope,
+            headers={"X-Recollect-Person": "a%00b"},
+        )
+        assert _code(unreadable) == (422, "bad_name")
+        refused = await client.post(
+            "/v1/keys", json={"name": "x", "users": ["ann"]}, headers=person
+        )
+        assert _code(refused) == (403, "first_key_admin")
+        admin = await _key(client, name="boss", role="admin")
+        signed_in = (await client.post("/v1/sign-in", json={"key": admin})).json()
+        head = {"X-CSRF-Token": signed_in["csrf_token"], **person}
+        await client.patch(path, json={"content": "Any seats"}, params=scope, headers=head)
+        history = (await client.get(f"{path}/history", params=scope)).json()["items"]
+    assert [it["changed_by"] for it in history] == ["travel", "安妮", "boss"]
+
+
 async def test_elsewhere_than_on_this_machine_nobody_gets_in_without_a_key(database_path: Path):
     async with _serving(database_path, is_open_here=False) as client:
         assert _code(await client.get("/v1/records")) == (401, "not_authenticated")

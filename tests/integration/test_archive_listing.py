@@ -175,6 +175,7 @@ def put_away(tmp_path: Path) -> Callable[[str], str]:
 
 
 def test_archives_at_the_command_line(cli: CommandLine, put_away: Callable[[str], str]):
+    cli("remember", "Ann likes tea")
     assert "No archived tool results" in cli("archives", "list").out
     text = manual("zh")
     archive = put_away(text)

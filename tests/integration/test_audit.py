@@ -14,7 +14,6 @@ from recollect import Memory
 from recollect.assemble.sharing import trail_of
 from recollect.audit.rows import SqlAudit
 from recollect.audit.service import SEAL, Sealer
-from recollect.backends.sql.store import SqlStore
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.ids import new_id
@@ -83,6 +82,7 @@ def test_the_command_line_shows_checks_and_replays(recollect: CommandLine, datab
 
 def test_the_command_line_tells_what_it_does_not_know(recollect: CommandLine, database_path: Path):
     data = ("--data", str(database_path))
+    recollect("work", "--once", *data)
     assert "No entries." in recollect("audit", "tail", *data).out
     assert recollect("audit", "show", "mem_unknown", *data).status == 3
     assert recollect("audit", "replay", "recall_unknown", *data).status == 3
@@ -109,6 +109,28 @@ async def test_the_server_shows_checks_and_replays(database_path: Path):
         assert other.json()["items"] == []
 
 
+async def test_entries_and_replays_name_what_they_are_about(memory: Memory):
+    text = "# Seats\n\nThe quiet coach has window seats in rows 1 to 4.\n"
+    document = await memory.knowledge.add(text, "seats.md")
+    record = await memory.remember("Ann prefers window seats", title="Seats")
+    (turn,) = await memory.observe({"role": "user", "content": "I am\n vegetarian"})
+    block = await memory.context("Which window seats are in the quiet coach?")
+    named = {entry.target: entry.title for entry in await memory.audit.tail()}
+    assert named[record.id] == "Seats"
+    assert named[turn.id] == "I am vegetarian"
+    assert named[document.id] == document.title
+    assert named[block.recall_id] == "Which window seats are in the quiet coach?"
+    bob = memory.scope(user="bob")
+    assert record.id not in {entry.target for entry in await bob.audit.tail()}
+
+    given = {item.kind: item for item in (await memory.audit.replay(block.recall_id)).items}
+    told = given["document"]
+    assert (told.id, told.fate, told.content) == (document.id, "same", document.title)
+    await memory.knowledge.delete(document.id)
+    given = {item.kind: item for item in (await memory.audit.replay(block.recall_id)).items}
+    assert given["document"].fate == "forgotten"
+
+
 async def test_a_cursor_of_another_listing_is_refused(memory: Memory):
     with pytest.raises(InvalidInput, match="cursor"):
         await memory.audit.tail(cursor="5~mem_1")
@@ -119,7 +141,7 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
     await memory.remember("Ann prefers green tea")
     database, clock = open_at(database_path), TurnedClock()
     try:
-        store, jobs = SqlStore(database, clock), SqlJobs(database, clock)
+        jobs = SqlJobs(database, clock)
         log = SqlAudit(database)
         trail = trail_of(
             services(memory).settings,
@@ -127,11 +149,11 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
             lambda _: log,
             Sealer(log, database.anchor, jobs),
             database.anchor,
-            clock,
-            store,
+            services(memory).audit.contents,
             services(memory).recaller,
             services(memory).profiles,
             services(memory).usage,
+            services(memory).audit.collections,
         )
         await trail.sealer.ask()
         await Worker(jobs, clock, trail.handlers).run_due()

@@ -300,6 +300,7 @@ def test_forget_says_what_would_go_before_it_asks(cli: Cli):
 
 
 def test_forget_of_nothing_or_of_what_is_not_there_asks_nothing(cli: Cli):
+    saved(cli, "kept")
     for arguments, code in (((), "what_to_forget"), (("mem_nothing",), "not_found")):
         refused = cli("forget", *arguments, stdin=b"y\n")
         assert "Continue?" not in refused.err
@@ -430,6 +431,7 @@ def test_undoing_twice_reaches_the_first_version(cli: Cli):
     record = saved(cli, "first")
     cli("edit", record, "second")
     cli("edit", record, "third")
+    assert cli("undo", record, "--expected-version", "1", "--json").error["code"] == "stale_version"
     assert cli("undo", record, "--json").json["content"] == "second"
     assert cli("undo", record, "--json").json["content"] == "first"
     assert cli("undo", record, "--json").error["code"] == "nothing_to_undo"
@@ -455,9 +457,37 @@ def test_shared_options_stand_before_or_after_the_command(cli: Cli, tmp_path: Pa
     command = ("remember", "Bo's own")
     record = cli(*options, *command) if place == "before" else cli(*command, *options)
     assert record.json["scope"] == {"org": "o", "workspace": "w", "agent": "sql", "user": "bo"}
-    assert contents(cli("list", "--json")) == []
+    saved(cli, "mine")
+    assert contents(cli("list", "--json")) == ["mine"]
     assert contents(cli(*options, "list")) == ["Bo's own"]
     assert contents(cli(*options, "list", "--user", "me")) == []
+
+
+_READING = (
+    *("list", "recall tea", "context tea", "turns", "show mem_1", "history mem_1", "stats"),
+    *("health", "profile", "sessions", "delete mem_1", "sweep", "reindex", "kb list"),
+    *("kb search tea", "keys list", "share list", "audit tail", "workspace records"),
+    *("backup copy.db", "export all.jsonl", "extract monday", "tags", "conflicts"),
+)
+
+
+@pytest.mark.sqlite(reason="the file that must not be made")
+def test_a_command_that_reads_never_creates_a_database(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    for place in ("typo.db", "typo"):
+        for command in _READING:
+            said = cli(*command.split(), "--data", place, "--json")
+            assert (said.status, said.error["code"]) == (3, "no_such_memory"), command
+            assert "recollect remember" in said.error["hint"]
+    assert [it for it in tmp_path.iterdir() if it.name != "data"] == []
+    assert cli("route", "I like tea", "--data", "typo.db", "--json").status == 0
+    assert cli("tools", "list", "--data", "typo.db").status == 0
+    assert not (tmp_path / "typo.db").exists()
+    saved(cli, "Ann likes tea", "--data", "right.db")
+    listed = cli("kb", "list", "--data", "right.db", "--json").json
+    assert listed == cli("kb", "ls", "--data", "right.db", "--json").json
 
 
 def test_a_repeated_key_saves_once_and_another_body_is_refused(cli: Cli):
@@ -572,12 +602,14 @@ _BAD: list[tuple[list[str], int, str]] = [
 
 
 def test_bad_input_has_a_code_and_changes_nothing(cli: Cli):
+    saved(cli, "kept")
     told = [(arguments, cli(*arguments, "--json")) for arguments, _, _ in _BAD]
     assert [(arguments, it.status, it.error["code"]) for arguments, it in told] == _BAD
-    assert contents(cli("list", "--json")) == []
+    assert contents(cli("list", "--json")) == ["kept"]
 
 
 def test_an_error_is_told_on_stderr_with_its_code_and_a_hint(cli: Cli):
+    saved(cli, "kept")
     told = cli("show", "mem_nothing")
     assert (told.status, told.out) == (3, "")
     first, second = told.err.splitlines()
@@ -685,11 +717,12 @@ def test_an_option_is_not_taken_for_the_value_of_the_one_before(
     assert (said.status, said.error["code"]) == (2, "bad_usage")
     assert f"--{name} needs a value" in said.error["message"]
     assert not (tmp_path / "--json").exists()
-    assert cli("list", "--json").json["items"] == []
+    assert cli("list", "--json").error["code"] == "no_such_memory"
 
 
 @pytest.mark.parametrize("command", ["backup", "export"])
 def test_a_folder_is_no_file_to_make(cli: Cli, command: str):
+    saved(cli, "kept")
     for place in ("", ".", "/"):
         said = cli(command, place, "--json")
         assert (said.status, said.error["code"]) == (4, "file_exists")

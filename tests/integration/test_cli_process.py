@@ -181,6 +181,7 @@ def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str
 
 @pytest.mark.parametrize("started", STARTED)
 def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str], started: str):
+    assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
     with Child(
         [*RECOLLECT, "forget", "--everything"],
         stdin=subprocess.PIPE,
@@ -283,6 +284,8 @@ def test_ctrl_c_while_forgetting_says_what_becomes_of_it(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(Memory, "forget", interrupted)
+    assert run(["remember", "Ann likes tea"]) == 0
+    capsys.readouterr()
     assert run(["forget", "--everything", "--yes"]) == 130
     assert "`recollect work` or a memory that is open goes on with it" in capsys.readouterr().err
     assert run(["forget", "--everything", "--dry-run"]) == 130

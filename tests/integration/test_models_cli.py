@@ -80,8 +80,8 @@ def test_the_list_marks_the_one_in_use(
 def test_the_list_says_what_each_still_needs(cli: CommandLine):
     states = {item["name"]: item for item in cli("models", "list", "--json").json["items"]}
     assert states["local"]["condition"] == "not_found"
-    assert states["local"]["hint"] == "pip install 'recollect[local]'"
-    assert "pip install 'recollect[local]'" in cli("models", "list").out
+    assert states["local"]["hint"] == "pip install recollect-embedder"
+    assert "pip install recollect-embedder" in cli("models", "list").out
 
 
 @pytest.mark.parametrize(
@@ -234,6 +234,7 @@ def test_reindex_without_a_model_has_nothing_to_do_or_says_why(
 ):
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "none")
     nothing = {"model": "none", "pieces": 0, "queued": False}
+    cli("remember", "Ann likes tea")
     assert cli("reindex", "--json").json == nothing
     monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "folder:/nowhere")
     refused = cli("reindex", "--json")

@@ -63,3 +63,8 @@ def test_crewai(tmp_path: Path):
     # A crew gets tools; its window is CrewAI's.
     told = run_example("crewai_crew.py", tmp_path, "crewai")
     check_stories(told, ("remembered", "archived"))
+
+
+def test_mem0(tmp_path: Path):
+    set_up("mem0")
+    assert run_checks("mem0") == 5

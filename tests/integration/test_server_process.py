@@ -96,7 +96,7 @@ def test_a_missing_extra_is_named(
     assert run(["serve", "--data", str(tmp_path), "--json"]) == 6
     error = json.loads(capsys.readouterr().err)["error"]
     assert error["code"] == "not_available"
-    assert "recollect[server]" in error["hint"]
+    assert "pip install uvicorn" in error["hint"]
 
 
 def _next_command(printed: IO[str] | None) -> str:

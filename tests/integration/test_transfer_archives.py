@@ -227,10 +227,10 @@ async def test_a_missing_part_a_bomb_and_a_wrong_size_are_damage(memory: Memory,
 
     import base64
 
-    import zstandard
+    from recollect.domain.compression import compressed
 
     small = json.loads(lines[1]) | {"part": 1, "parts": 1}
-    bomb = zstandard.ZstdCompressor().compress(bytes(200_000_000))
+    bomb = compressed(bytes(200_000_000), 3)
     small["data"] = base64.b64encode(bomb).decode()
     tracemalloc.start()
     try:

@@ -133,6 +133,7 @@ def test_a_message_is_routed(cli: CommandLine):
 
 
 def test_a_write_that_is_not_there_is_told(cli: CommandLine):
+    cli("remember", "Ann likes tea")
     missing = cli("trace", "write_nothing", "--json")
 
     assert missing.status != 0

@@ -92,7 +92,7 @@ async def test_a_model_that_hangs_costs_no_prompt_its_time(
 
         embedder.is_quick.set()
         # What was late goes on by itself.
-        while services(memory).understanding.meaning.waits(_QUESTION, ()):  # noqa: ASYNC110
+        while services(memory).understanding.embedding.waits(_QUESTION, ()):  # noqa: ASYNC110
             await asyncio.sleep(0)
         calls = embedder.calls
         await session.prepare(_QUESTION)
@@ -109,6 +109,22 @@ async def test_where_nothing_is_ready_the_conversation_itself_comes_through(tmp_
         prompt = await session.prepare(_QUESTION, with_guide=False)
         assert [message["role"] for message in prompt] == [message["role"] for message in said()]
         assert session.usage.degraded == ("recall did not end in time",)
+
+
+async def test_the_first_prompt_waits_for_models_that_are_loading(tmp_path: Path):
+    embedder = HangingFakeEmbedder()
+    settings = settings_at(tmp_path, patience=30)
+    async with Memory.open(settings, embedder=embedder) as memory:
+        await told_before(memory)
+    async with Memory.open(settings, embedder=embedder) as memory:
+        session = memory.session("now")
+        await session.observe(said())
+        preparing = asyncio.ensure_future(session.prepare(_QUESTION))
+        done, _ = await asyncio.wait([preparing], timeout=2 * _LIMIT)
+        assert not done, "longer than any other prompt"
+        embedder.is_quick.set()
+        assert "eats only chicken" in (await preparing)[0]["content"]
+        assert session.usage.degraded == ()
 
 
 async def test_without_a_limit_a_prompt_waits(tmp_path: Path):

@@ -9,12 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from recollect import Memory
 from recollect.assemble.stores import restore
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import commit
+from recollect.domain.compression import pieces_of
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.domain.record import Evidence
 from recollect.errors import NotFound, StorageError
@@ -118,7 +118,7 @@ def everything_in(folder: Path) -> dict[str, bytes]:
     }
     for name, content in list(files.items()):
         if name.endswith(".zst"):
-            files[f"{name} (content)"] = zstandard.ZstdDecompressor().decompress(content)
+            files[f"{name} (content)"] = b"".join(pieces_of(content))
     return files | tables_of(folder / "memory.db")
 
 

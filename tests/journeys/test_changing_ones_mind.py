@@ -127,8 +127,13 @@ async def test_delete_hides_undo_brings_back_purge_removes(memory: Memory):
     assert [it.id for it in await memory.list(status="deleted")] == [record.id]
     assert (await memory.recall("code of the safe", status=Status.DELETED))[0].id == record.id
 
-    await memory.undo(record.id)
+    restored = await memory.undo(record.id, expected_version=2)
     assert (await memory.recall("code of the safe"))[0].id == record.id
+    # Nobody said anew that it holds; and the same call again does not go further back.
+    assert restored.last_confirmed == record.last_confirmed
+    with pytest.raises(StaleVersion) as twice:
+        await memory.undo(record.id, expected_version=2)
+    assert (twice.value.code, twice.value.current) == ("stale_version", 3)
 
     with pytest.raises(Conflict) as kept:
         await memory.purge(record.id)

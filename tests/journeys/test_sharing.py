@@ -7,7 +7,7 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.record import Record
-from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError
+from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError, StaleVersion
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
@@ -270,6 +270,18 @@ async def test_creator_and_coordinator_change_it_others_propose_a_change(
     assert len(await dan.recall("how long are names", min_score=0)) == 0
     assert [it.record.status for it in await dan.history(shared)][-1] == "deleted"
     assert len(await _shared(team)) == 0
+
+    with pytest.raises(NotAllowed):
+        await dan.shared.undo(shared)
+    with pytest.raises(StaleVersion) as stale:
+        await boss.shared.undo(shared, expected_version=3)
+    assert stale.value.current == 4
+    restored = await rita.shared.undo(shared, expected_version=4)
+    assert (restored.content, restored.last_confirmed) == (changed.content, changed.last_confirmed)
+    assert [it.id for it in await _shared(team)] == [shared]
+    own = await dan.remember("Dan likes tabs")
+    with pytest.raises(NotFound):
+        await dan.shared.undo(own.id)
 
 
 async def test_a_change_of_something_that_is_gone_is_not_shared(team: Memory):

@@ -24,16 +24,34 @@ _ROOT = Path(__file__).parent.parent.parent
 _READMES = ("README.md", "README.zh-CN.md")
 _GUIDES = tuple(
     f"docs/{name}{language}.md"
-    for name in ("quickstart", "concepts", "http")
+    for name in ("quickstart", "concepts", "http", "migrating")
+    for language in ("", ".zh-CN")
+)
+_SITE_PAGES = tuple(
+    f"docs/{name}{language}.md"
+    for name in (
+        "index",
+        "tutorial",
+        "troubleshooting",
+        "how-recall-decides",
+        "what-compression-keeps",
+        "when-something-fails",
+        "comparison",
+    )
     for language in ("", ".zh-CN")
 )
 _OTHER_PAGES = (
+    *_SITE_PAGES,
     "docs/architecture.md",
     "docs/architecture.zh-CN.md",
+    "docs/benchmarks.md",
+    "docs/benchmarks.zh-CN.md",
     "docs/backends.md",
     "docs/backends.zh-CN.md",
     "docs/databases.md",
     "docs/databases.zh-CN.md",
+    "docs/models.md",
+    "docs/models.zh-CN.md",
     "docs/people.md",
     "docs/people.zh-CN.md",
     "docs/supervisor.md",
@@ -112,6 +130,68 @@ def test_the_concepts_hold(guide: str, tmp_path: Path):
     assert _printed(code, tmp_path).splitlines() == ["2 1", "created merged 2", "True 0"]
 
 
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize(
+    ("guide", "found"),
+    [("docs/migrating.md", "basketball"), ("docs/migrating.zh-CN.md", "花生")],
+)
+def test_a_program_of_mem0_moves_over(guide: str, found: str, tmp_path: Path):
+    (code,) = _blocks(guide, "python")
+    _, recalled, changes = _printed(code, tmp_path).splitlines()
+    assert found in recalled
+    assert changes == "['ADD']"
+
+
+@pytest.mark.parametrize("page", ["docs/index.md", "docs/index.zh-CN.md"])
+def test_the_home_pages_example_finds_and_shows(page: str, tmp_path: Path):
+    (code,) = _blocks(page, "python")
+    found, *block = _printed(code, tmp_path).splitlines()
+    assert float(found.split()[0]) > 0.3
+    assert block[0] == "<memory>"
+
+
+@pytest.mark.parametrize("page", [it for it in _SITE_PAGES if "compression" in it])
+def test_what_left_the_window_is_one_call_away(page: str, tmp_path: Path):
+    (code,) = _blocks(page, "python")
+    is_short, first, third = _printed(code, tmp_path).splitlines()
+    assert is_short.startswith("True")
+    assert "0" in first
+    assert "3" in third
+
+
+@pytest.mark.parametrize(
+    ("page", "known", "asked"),
+    [
+        ("docs/tutorial.md", "shellfish", "2000 euros"),
+        ("docs/tutorial.zh-CN.md", "贝类", "两千欧元"),
+    ],
+)
+def test_the_tutorials_agent_remembers(
+    page: str, known: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    # However busy the machine is: nothing is left out because it is late.
+    monkeypatch.setenv("RECOLLECT_SESSION__PREPARE_SECONDS", "0")
+    monkeypatch.setenv("RECOLLECT_WRITING__CLOSE_SECONDS", "60")
+    monkeypatch.setenv("RECOLLECT_EMBEDDING__MODEL", "local")
+    (code,) = _blocks(page, "python")
+    runs = [
+        shlex.split(line)
+        for block in _blocks(page, "sh")
+        for line in block.splitlines()
+        if line.startswith("python agent.py")
+    ]
+    shown: list[str] = []
+    for _, *arguments in runs:
+        monkeypatch.setattr("sys.argv", arguments)
+        shown.append(_printed(code, tmp_path))
+    *_, hers, others = shown
+    assert known in hers
+    assert asked in hers
+    assert known not in others
+    assert asked not in others
+
+
 class _Shell:
     """Runs what a page tells somebody to type, where `mem_…` is the id that was shown last."""
 
@@ -177,6 +257,10 @@ def test_what_is_to_be_typed_works(
     (tmp_path / "docs").mkdir()
     for name in ("concepts.md", "http.md"):
         shutil.copy(_ROOT / "docs" / name, tmp_path / "docs")
+    # Not above: this file also writes docs/settings.md, without a package of tests.
+    from tests.other_memories import write_samples
+
+    write_samples(tmp_path / "exports")
     lines = [line for block in _blocks(page, "sh") for line in block.splitlines() if line]
     typed = [line for line in lines if line.partition("#")[0].strip() not in _SET_UP]
     with TestClient(create_app(), base_url=_SERVER) as server:

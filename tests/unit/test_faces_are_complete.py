@@ -49,13 +49,18 @@ _CLASSES: dict[str, tuple[type, type]] = {
 }
 _OWN = "it is about this process, not about what is stored"
 _FACE = "it serves whoever builds a face; every write has a key over HTTP"
+_SESSION = "a session calls it, which has verbs of its own"
 # Verbs that are no operation of a server.
 _WITHOUT_OPERATION = {
     "memory.open": _OWN,
     "memory.close": _OWN,
+    "memory.as_opened": _FACE,
     "memory.once": _FACE,
     "session.discard": _OWN,
     "session.archive.placeholder": "it only words what a listing tells",
+    "session.archive.archived": _SESSION,
+    "session.archive.renewed": _SESSION,
+    "session.archive.close": _SESSION,
 }
 # Verbs that call other verbs, here and in the client.
 _BUILT_ON = {

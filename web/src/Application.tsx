@@ -1,8 +1,11 @@
 import { Toast } from "@heroui/react";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { ApiProblem, onSignedOut } from "./api/client";
+import { useEffect } from "react";
+import { ApiProblem, namePerson, onSignedOut } from "./api/client";
 import { LanguageProvider } from "./i18n";
+import { onReconnected } from "./lib/connection";
+import { usePreference } from "./lib/storage";
 import { router } from "./router";
 
 const queries = new QueryClient({
@@ -22,7 +25,11 @@ onSignedOut(() => {
   if (pathname !== "/sign-in") void router.navigate({ to: "/sign-in", search: { next: href } });
 });
 
+onReconnected(() => void queries.invalidateQueries());
+
 export function Application() {
+  const [person] = usePreference<string>("person", "");
+  useEffect(() => namePerson(person.trim() || "local"), [person]);
   return (
     <QueryClientProvider client={queries}>
       <LanguageProvider>

@@ -2,7 +2,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
@@ -21,6 +20,7 @@ import {
 import { MemoryPage } from "./pages/memory/MemoryPage";
 import { NotFoundPage } from "./pages/NotFoundPage";
 import { StartPage } from "./pages/StartPage";
+import { lazyRouteComponent } from "./parts/lazyPart";
 import { Shell } from "./parts/Shell";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
@@ -67,6 +67,15 @@ const knowledge = createRoute({
   path: "/memory/knowledge",
   validateSearch: knowledgeSearch,
   component: lazyRouteComponent(() => import("./pages/knowledge/KnowledgePage"), "KnowledgePage"),
+});
+
+const knowledgeAddress = createRoute({
+  getParentRoute: () => workspaceRoute,
+  path: "/knowledge",
+  validateSearch: knowledgeSearch,
+  beforeLoad: ({ params, search }) => {
+    redirect({ to: "/org/$org/ws/$workspace/memory/knowledge", params, search, throw: true });
+  },
 });
 
 const sessions = createRoute({
@@ -161,6 +170,7 @@ const routes = root.addChildren([
     memory,
     memoryTab,
     knowledge,
+    knowledgeAddress,
     sessions,
     session,
     agents,

@@ -35,6 +35,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.objects import ObjectBlobs
+from recollect.backends.outbox import OutboxBlobs
 from recollect.backends.sql import schema
 from recollect.backends.sql.agent_marks import ARRIVING, AWAY, KEPT, LEAVING, read_marks, set_marks
 from recollect.backends.sql.archives import find_blob, release_blob, take_blob
@@ -126,8 +127,8 @@ class AgentCopy:
     move_id: str
     source: Database
     target: Database
-    source_blobs: ObjectBlobs
-    target_blobs: ObjectBlobs
+    source_blobs: ObjectBlobs | OutboxBlobs
+    target_blobs: ObjectBlobs | OutboxBlobs
     now: int
     progress: Progress | None = None
     rows: int = 0

@@ -9,18 +9,20 @@ from recollect.backends.sql.store import SqlStore
 from recollect.jobs.queue import SqlJobs
 
 if TYPE_CHECKING:
+    from recollect.assemble.redis import Redis
+    from recollect.assemble.stores import Contents
     from recollect.audit.rows import SqlAudit
     from recollect.backends.local.keyword_index import LocalKeywordIndex
     from recollect.backends.local.unit_metadata import Catalogue
     from recollect.backends.local.vector_index import LocalVectorIndex
-    from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.outbox import OutboxBlobs
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.maintenance import SqlMaintenance
-    from recollect.backends.sql.state import SqlState
     from recollect.directory.rows import SqlDirectory
     from recollect.health.figures import SqlHealth
     from recollect.ports.runtime import Clock
+    from recollect.ports.state import State
     from recollect.recall.conflicts import SqlConflicts
     from recollect.records.change_feed import SqlChangeLog
     from recollect.retention.rows import SqlRetention
@@ -34,7 +36,10 @@ _MEGABYTE: Final = 1 << 20
 class Backend:
     """The tables, indexes and contents of one store."""
 
-    def __init__(self, settings: Settings, clock: Clock, database: Database) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, database: Database, redis: Redis | None = None
+    ) -> None:
+        self._redis = redis
         self._settings = settings
         self._clock = clock
         self._database = database
@@ -42,10 +47,11 @@ class Backend:
         self.jobs = SqlJobs(database, clock)
 
     @cached_property
-    def state(self) -> SqlState:
+    def state(self) -> State:
         from recollect.backends.sql.state import SqlState
 
-        return SqlState(self._database, self._clock)
+        stored = SqlState(self._database, self._clock)
+        return stored if self._redis is None else self._redis.state_over(stored)
 
     @cached_property
     def retention(self) -> SqlRetention:
@@ -84,10 +90,17 @@ class Backend:
         return SqlArchives(self._database)
 
     @cached_property
-    def blobs(self) -> ObjectBlobs:
+    def blobs(self) -> Contents:
         from recollect.assemble.stores import contents_of
 
         return contents_of(self._settings, self._database)
+
+    @cached_property
+    def outbox(self) -> OutboxBlobs | None:
+        """Return what sends contents to a bucket, if they belong into one."""
+        from recollect.backends.outbox import OutboxBlobs
+
+        return self.blobs if isinstance(self.blobs, OutboxBlobs) else None
 
     @cached_property
     def audit(self) -> SqlAudit:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def eraser_of(parts: Wiring) -> Worker:
     """Return a worker that only finishes forgetting."""
-    return Worker(parts.jobs, parts.clock, {FORGET: parts.store_forgetting.run})
+    return Worker(parts.jobs, parts.clock, {FORGET: parts.store_forgetting.run}, tireless=[FORGET])
 
 
 def worker_of(parts: Wiring) -> Worker:
@@ -83,6 +83,7 @@ def worker_of(parts: Wiring) -> Worker:
         look_for_work,
         unhurried=unhurried,
         lanes=[[INGEST_DOCUMENT], [JUDGE], READING, [MOVE_AGENT]],
+        tireless=[FORGET],
     )
 
 

@@ -19,27 +19,36 @@ from recollect.recall.listing import Listing
 from recollect.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.agents.overlays import SqlAgentOverlays
     from recollect.assemble.background import EmbeddingWork
     from recollect.assemble.moves import AgentMover
     from recollect.assemble.previews import Previews
+    from recollect.assemble.redis import Redis
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
+    from recollect.assemble.vectors import VectorStore
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
+    from recollect.backends.redis.mirror import RedisMirror
     from recollect.backends.sql.archives import SqlArchives
     from recollect.backends.sql.database import Database
     from recollect.directory.service import WorkspaceDirectory
     from recollect.domain.archive import Archive
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
+    from recollect.domain.record import Record
+    from recollect.domain.scope import Scope
     from recollect.domain.stats import CacheStats
+    from recollect.domain.turn import Turn
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
     from recollect.embedding.reindex import Reindexer, ReindexService
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import MetricsKeeper, StatisticsCollector
     from recollect.items.service import ItemKeeper
@@ -47,10 +56,12 @@ if TYPE_CHECKING:
     from recollect.keys.service import KeyService
     from recollect.knowledge.base import KnowledgeBase
     from recollect.ports.archives import Blobs
+    from recollect.ports.copies import Copies
     from recollect.ports.judge import Judge
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
+    from recollect.ports.units import VectorIndex
     from recollect.recall.answer_model import AnswerModel
     from recollect.recall.answering import Answering
     from recollect.recall.cache import CachedRecaller
@@ -65,10 +76,12 @@ if TYPE_CHECKING:
     from recollect.records.versions import Bulk, Versions
     from recollect.retention.rows import SqlRetention
     from recollect.retention.short_term import Promoter
+    from recollect.spool.service import Spool
     from recollect.transfer.backup import Backups
     from recollect.transfer.chat_import import ChatImporter
     from recollect.transfer.exporter import Exporter
     from recollect.transfer.importer import Importer
+    from recollect.transfer.migration import Migration
     from recollect.writing.candidates import Indexes
     from recollect.writing.idempotency import IdempotentWork
     from recollect.writing.judges import JudgeChain
@@ -91,7 +104,9 @@ class Wiring:
         understanding: Understanding,
         judge: Judge | None = None,
         router: Router[Wiring] | None = None,
+        redis: Redis | None = None,
     ) -> None:
+        self.redis = redis
         self.settings = settings
         self.declared_agents = settings.agents
         self.clock = clock
@@ -100,16 +115,48 @@ class Wiring:
         self.own_judge = judge
         self.router = router or Router(self, settings, lambda: self.moves.follow())
         # What is in this store alone; a scope may be held by another one.
-        self.here = Backend(settings, clock, database)
+        self.here = Backend(settings, clock, database, redis)
         self.store: Store = self.router.route(self, lambda parts: parts.here.store, STORE)
         self.jobs = self.here.jobs
         self.meter = Meter()
-        self.listing = Listing(self.store, clock)
+        self.listing = Listing(self.store, clock, self._waiting)
         self.lifetime = Lifetime(self)
+        if redis is not None:
+            redis.belong_to(self.router.common.database)
+            self.here.store.on_commit = lambda committed: redis.tell_written(committed.versions)
 
     @property
     def embedding(self) -> EmbeddingService:
         return self.understanding.embedding
+
+    @cached_property
+    def spool(self) -> Spool | None:
+        """Where writes wait while the database server is away; one for all stores."""
+        common = self.router.common
+        if common is not self:
+            return common.spool
+        if self.database.outage is None or self.settings.storage.spool is False:
+            return None
+        from recollect.assemble.spool import spool_of
+
+        return spool_of(self)
+
+    def _waiting(self, scopes: Sequence[Scope]) -> Sequence[Record | Turn]:
+        return () if self.spool is None else self.spool.items(scopes)
+
+    @cached_property
+    def mirror(self) -> RedisMirror | None:
+        """Return the mirror of this store in Redis, if there is a server."""
+        if self.redis is None:
+            return None
+        return self.redis.mirror(self.database, lambda it: self.router.holding(it) is self)
+
+    @cached_property
+    def mirroring(self) -> Following | None:
+        """Return what keeps it equal to this store."""
+        if self.redis is None or self.mirror is None:
+            return None
+        return self.redis.following(self.mirror, self.database, self.jobs)
 
     @cached_property
     def late_vectors(self) -> LateVectors:
@@ -126,7 +173,35 @@ class Wiring:
 
     @property
     def indexes(self) -> Indexes:
-        return self.here.units, self.here.vectors
+        return self.here.units, self.vectors
+
+    @cached_property
+    def vector_store(self) -> VectorStore | None:
+        """Return the vector store of large scopes, if the settings name one."""
+        if not self.settings.vector_store:
+            return None
+        from recollect.assemble.vectors import vector_store_of
+
+        return vector_store_of(
+            self.settings, self.database, self.jobs, self.clock, self.here.vectors
+        )
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """Return the index of vectors: of this process, or with the vector store."""
+        return self.here.vectors if self.vector_store is None else self.vector_store.index
+
+    @property
+    def followings(self) -> tuple[Following, ...]:
+        """Return what keeps the derived stores of this database up to date."""
+        vectors = None if self.vector_store is None else self.vector_store.following
+        return tuple(filter(None, (vectors, self.mirroring)))
+
+    @property
+    def copies(self) -> list[Copies]:
+        """Return what forgetting has to erase beside the database."""
+        vectors = None if self.vector_store is None else self.vector_store.copies
+        return [it for it in (vectors, self.mirror) if it is not None]
 
     @cached_property
     def _larger_reader(self) -> AnswerModel | None:
@@ -161,7 +236,7 @@ class Wiring:
             self.database,
             self.here.store,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.late_vectors,
             self.vector_gaps,
@@ -173,7 +248,15 @@ class Wiring:
             IntentModel(lambda: self.working.models.of("classify"), self.redactor.note)
             if has_model
             else None,
+            None if self.redis is None else self.redis.answers(self.here.store, self._answer_mark),
+            self.spool,
         )
+
+    def _answer_mark(self) -> str:
+        """Return what the answers of this store depend on, besides what it holds."""
+        from recollect.assemble.recall import answer_mark
+
+        return answer_mark(self.settings, self.database, self.embedding.model)
 
     @cached_property
     def recaller(self) -> CachedRecaller:
@@ -182,8 +265,26 @@ class Wiring:
         verbs = recalling(self.settings.recall.limit, self.settings.recall.gap)
         return self.router.route(self, lambda parts: parts.store_recaller, verbs)
 
+    @property
+    def every_following(self) -> list[Following]:
+        """Return what keeps the derived stores of all open databases up to date."""
+        return [following for parts in self.router.opened for following in parts.followings]
+
+    async def close_mirroring(self) -> None:
+        if self.mirroring is not None:
+            await self.mirroring.close()
+
+    def let_go_of_caches(self) -> None:
+        """Drop what is kept beside the database, because something of it may be forgotten."""
+        if "store_recaller" in vars(self):
+            self.store_recaller.clear()
+        if "profiles" in vars(self):
+            self.profiles.clear()
+        self.understanding.forget_texts()
+
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
+        _ = self.settings.vector_store
         wanted, default = self.settings, Settings()
         parts = ("models", "notes", "session", "archive")
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):
@@ -233,6 +334,7 @@ class Wiring:
             self.redactor,
             judging=judging_of(self.settings, self.fresh_links),
             facets=Facets(self.understanding.facets),
+            spool=self.spool,
         )
 
     def _link_among(self) -> LinkAmong | None:
@@ -248,9 +350,11 @@ class Wiring:
 
     @cached_property
     def versions(self) -> Versions:
+        from recollect.assemble.sharing import parties_of
         from recollect.records.versions import Versions
 
-        return Versions(self.store, self.listing, self.saver, self.clock)
+        parties = parties_of(self.settings)
+        return Versions(self.store, self.listing, self.saver, parties, self.clock)
 
     @cached_property
     def feedback(self) -> FeedbackCounter:
@@ -317,7 +421,13 @@ class Wiring:
 
         schedule = schedule_of(self.settings)
         return Observer(
-            self.store, self.late_vectors, self.clock, self.redactor, schedule, self.told
+            self.store,
+            self.late_vectors,
+            self.clock,
+            self.redactor,
+            schedule,
+            self.told,
+            self.spool,
         )
 
     @cached_property
@@ -369,6 +479,8 @@ class Wiring:
     @cached_property
     def audit(self) -> AuditService:
         from recollect.assemble.sharing import trail_of
+        from recollect.audit.contents import Contents
+        from recollect.sharing.rows import SqlProposals
 
         return trail_of(
             self.settings,
@@ -376,8 +488,13 @@ class Wiring:
             lambda scope: self.router.holding(scope).here.audit,
             self.sealer,
             self.database.anchor,
-            self.clock,
-            self.store,
+            Contents(
+                self.store,
+                self.archives,
+                lambda: self.knowledge.documents,
+                lambda: SqlProposals(self.router.common.database),
+                self.clock,
+            ),
             self.recaller,
             self.profiles,
             self.usage,
@@ -408,6 +525,7 @@ class Wiring:
             self.prefetch,
             self.meter,
             lambda caller: self.lifetime.expect_prompt(caller),
+            lambda: self.lifetime.ready(),
         )
 
     @cached_property
@@ -499,6 +617,9 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            self.spool,
+            self.redis,
+            self.copies,
         )
 
     @cached_property
@@ -539,7 +660,7 @@ class Wiring:
             self.database,
             self.clock,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.embedding,
             self.redactor,
             self.working.models.of("classify") if is_rewriting else None,
@@ -583,7 +704,7 @@ class Wiring:
             self.jobs,
             self.here.maintenance,
             self.here.units,
-            self.here.vectors,
+            self.vectors,
             self.recaller,
             self.embedding,
             self.understanding.cache_stats,
@@ -591,6 +712,9 @@ class Wiring:
             self._model_usage,
             lambda: self.judge,
             self.metrics,
+            lambda: None if self.redis is None else self.redis.stats(),
+            lambda: self.every_following,
+            self.spool,
         )
 
     def _model_usage(self) -> tuple[ModelUsage, ...]:
@@ -627,6 +751,16 @@ class Wiring:
         from recollect.transfer.chat_import import ChatImporter
 
         return ChatImporter(self.store, self.observer, self.clock)
+
+    @cached_property
+    def migration(self) -> Migration:
+        from recollect.transfer.migration import Migration
+
+        def holding(scope: Scope) -> tuple[Importer, ChatImporter]:
+            parts = self.router.holding(scope)
+            return parts.importer, parts.chat_importer
+
+        return Migration(holding, self.clock)
 
     @cached_property
     def backups(self) -> Backups:
@@ -716,6 +850,14 @@ class Wiring:
                 meter.set_total("model_failures", usage.failures, usage.task)
                 tokens = usage.input_tokens + usage.output_tokens
                 meter.set_total("model_tokens", tokens, usage.task)
+        if self.redis is not None and is_common:
+            redis = self.redis.stats()
+            caches["shared_recall_cache"] = redis.recall_cache
+            caches["shared_embedding_cache"] = redis.embedding_cache
+            caches["mirrored_state"] = redis.state
+            meter.set_total("redis_calls", redis.calls)
+            meter.set_total("redis_failures", redis.failures)
+            meter.set_total("redis_away_seconds", redis.away_seconds)
         for name, stats in caches.items():
             meter.set_total(name, stats.hits, "hit")
             meter.set_total(name, stats.misses, "miss")
@@ -761,6 +903,7 @@ class AgentWiring(Wiring):
             common.understanding,
             common.own_judge,
             router=common.router,
+            redis=common.redis,
         )
         self.declared_agents = common.declared_agents
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -11,6 +12,7 @@ from recollect.assemble.several_stores import added, latest, summed
 from recollect.domain.directory import NOBODY, Extent, LabelEntry, Workspace
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope, split
+from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, StorageError
 
 if TYPE_CHECKING:
@@ -21,9 +23,13 @@ if TYPE_CHECKING:
         LabelKind,
         NameEntry,
         Part,
+        RecordOrder,
         ScopeEntry,
         SessionEntry,
+        WorkspaceEntry,
     )
+    from recollect.domain.filters import Filter
+    from recollect.domain.record import Record
 
 T = TypeVar("T")
 Placed = Sequence[tuple[Cursor, T]]
@@ -132,6 +138,57 @@ async def _labels(
     return entries[offset:][:limit]
 
 
+_SORTED_BY: Final[Mapping[RecordOrder, Callable[[Record], Any]]] = {
+    "newest": lambda record: (-to_micros(record.observed_at),),
+    "oldest": lambda record: (to_micros(record.observed_at),),
+    "surest": lambda record: (-record.confidence, -to_micros(record.observed_at)),
+    "least_sure": lambda record: (record.confidence, -to_micros(record.observed_at)),
+    "most_used": lambda record: (-record.access_count, -to_micros(record.observed_at)),
+}
+
+
+async def _records_by(
+    stores: Stores[SqlDirectory],
+    within: Workspace,
+    where: Filter,
+    order: RecordOrder,
+    *,
+    now: datetime,
+    offset: int,
+    limit: int,
+) -> Sequence[Record]:
+    asked = _within(stores, within)
+    if len(asked) == 1:
+        return await asked[0].records_by(within, where, order, now=now, offset=offset, limit=limit)
+    found = [
+        await store.records_by(within, where, order, now=now, offset=0, limit=offset + limit)
+        for store in asked
+    ]
+    return sorted(chain(*found), key=_SORTED_BY[order])[offset:][:limit]
+
+
+async def _workspaces(stores: Stores[SqlDirectory]) -> Sequence[WorkspaceEntry]:
+    """Return the workspaces of all stores; a user in several of them is counted once."""
+    known: dict[tuple[str, str], WorkspaceEntry] = {}
+    for store in stores.opened():
+        for entry in await store.workspaces():
+            place = (entry.org, entry.workspace)
+            other = known.get(place)
+            known[place] = entry if other is None else _of_both(other, entry)
+    return list(known.values())
+
+
+def _of_both(one: WorkspaceEntry, other: WorkspaceEntry) -> WorkspaceEntry:
+    contents = (one.contents, other.contents)
+    moments = [it.last_active for it in contents if it.last_active is not None]
+    return replace(
+        one,
+        users=max(one.users, other.users),
+        agents=max(one.agents, other.agents),
+        contents=replace(added(contents), last_active=max(moments, default=None)),
+    )
+
+
 def _merging(name: str, merge: Merge) -> Verb:
     """Return a verb that asks each store that holds some of an extent."""
 
@@ -160,6 +217,8 @@ DIRECTORY: Final[Mapping[str, Verb]] = {
     "sessions": _merging("sessions", _latest_sessions),
     "labels": _labels,
     "records": _merging("records", latest("observed_at")),
+    "records_by": _records_by,
+    "workspaces": _workspaces,
     "count": _merging("count", _total),
     "facets": _merging("facets", added),
 }

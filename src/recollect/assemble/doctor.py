@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
@@ -16,10 +18,20 @@ from recollect.agents.copying import agents_in, count_of
 from recollect.agents.overlays import overlays_in, read_agents
 from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
 from recollect.assemble.sessions import model_choice
-from recollect.assemble.stores import contents_of, database_at, has_memory, journal_at, server_at
+from recollect.assemble.spool import place_of
+from recollect.assemble.stores import (
+    blobs_at,
+    contents_of,
+    database_at,
+    has_memory,
+    journal_at,
+    server_at,
+)
 from recollect.audit.rows import SqlAudit
 from recollect.audit.service import Verifier
 from recollect.backends.audit_anchor import known_heads
+from recollect.backends.objects import is_url_of_blobs
+from recollect.backends.outbox import OutboxBlobs, outbox_beside
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks
 from recollect.backends.sql.chain_head import require_newest
 from recollect.backends.sql.companions import companions_of
@@ -27,6 +39,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.journaled_database import journal_of
 from recollect.backends.sql.maintenance import SqlMaintenance
 from recollect.backends.sql.migrate import require_usable, revision
+from recollect.backends.sql.schema import HEAD_REVISION
 from recollect.backends.sql.server_schema import require_usable as require_usable_server
 from recollect.backends.sql.server_schema import try_writing
 from recollect.domain.embedding import EmbedderCheck, EmbeddingModel
@@ -49,20 +62,24 @@ from recollect.health.doctor import (
     Doctor,
     IndexBudgets,
     Places,
+    bucket_finding,
     check_models,
     content_fault,
     contents_finding,
     embedder_finding,
     files_finding,
+    follower_finding,
     idle_findings,
     index_finding,
     look_around,
     move_finding,
     nothing_stored,
+    spool_finding,
     stranded_finding,
     unreadable,
     unusable_settings,
 )
+from recollect.jobs.queue import SqlJobs
 from recollect.models.language.tiers import Tiers
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.ports.runtime import SystemClock
@@ -70,12 +87,14 @@ from recollect.settings import Settings, settings_file
 from recollect.settings.agents import told_place, with_agents
 from recollect.settings.effects import without_effect
 from recollect.settings.sections import AgentSettings
+from recollect.spool.files import count_in
 
 T = TypeVar("T")
 
 # So many records and turns are embedded again; a thousand short ones take about a second.
 _COMPARED_OWNERS: Final = 2_000
 _COMPARED_AT_ONCE: Final = 64
+_PROBE: Final = "recollect-doctor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +184,12 @@ async def _examine_file(
     except StorageError as problem:
         return [unreadable("database", problem)]
     if is_temporary or not settings.database.exists():
-        return [nothing_stored(settings.database, is_temporary=is_temporary)]
+        nothing = nothing_stored(settings.database, is_temporary=is_temporary)
+        return [nothing, *await _beside(settings)]
     database = database_at(settings, settings.database)
     try:
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _beside(settings, database)
         findings += await _older(database)
         return [*findings, *await _look_deep(settings, database, depth)]
     finally:
@@ -180,13 +201,15 @@ async def _examine_journal(
 ) -> list[Finding]:
     """Return the findings of a journal, which is replayed for it; nothing is written."""
     if not journal_of(settings.database).exists():
-        return [nothing_stored(journal_of(settings.database), is_temporary=False)]
+        nothing = nothing_stored(journal_of(settings.database), is_temporary=False)
+        return [nothing, *await _beside(settings)]
     try:
         database = await asyncio.to_thread(journal_at, settings)
     except StorageError as problem:
         return [unreadable("database", problem)]
     try:
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _beside(settings, database)
         findings += await _older(database)
         return [*findings, *await _look_deep(settings, database, depth)]
     finally:
@@ -197,6 +220,20 @@ async def _examine_server(
     settings: Settings, tried: EmbedderCheck, depth: _Depth | None
 ) -> list[Finding]:
     """Return the findings of a database server; nothing is created on it."""
+    waiting = await _waiting(settings)
+    return [*waiting, *await _examine_reachable(settings, tried, depth)]
+
+
+async def _waiting(settings: Settings) -> list[Finding]:
+    """Return what is to be said of writes that wait on this machine."""
+    place = place_of(settings)
+    finding = spool_finding(place, *await asyncio.to_thread(count_in, place))
+    return [] if finding is None else [finding]
+
+
+async def _examine_reachable(
+    settings: Settings, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
     try:
         database = server_at(settings)
     except StorageError as problem:
@@ -205,9 +242,11 @@ async def _examine_server(
         await database.read(lambda connection: require_usable_server(connection, database.name))
         if await database.read(revision) is None:
             kept = "reached; its tables are created with the first write"
-            return [Finding(part="database", message=f"{settings.store_name}: {kept}")]
+            reached = Finding(part="database", message=f"{settings.store_name}: {kept}")
+            return [reached, *await _beside(settings)]
         await database.write(try_writing)
         findings = await _doctor(settings, database, tried).examine()
+        findings += await _beside(settings, database)
         return [*findings, *await _look_deep(settings, database, depth)]
     except StorageError as problem:
         return [unreadable("database", problem)]
@@ -227,6 +266,70 @@ def _doctor(settings: Settings, database: Database, tried: EmbedderCheck) -> Doc
     )
 
 
+async def _followers(settings: Settings, database: Database) -> list[Finding]:
+    """Return the findings about the stores that are derived from this database."""
+    try:
+        is_current = await database.read(revision) == HEAD_REVISION
+        if not (settings.vector_store and is_current):
+            return []
+    except SettingsError as problem:
+        return [Finding(part="vectors store", verdict="problem", message=problem.message)]
+    from recollect.assemble.vectors import follow_vectors
+
+    clock = SystemClock()
+    sink, following = follow_vectors(settings, database, SqlJobs(database, clock), clock)
+    try:
+        report = await sink.check()
+    except RecollectError as problem:
+        return [follower_finding(await following.state(), problem=problem.message)]
+    finally:
+        await sink.close()
+    return [follower_finding(await following.state(), report)]
+
+
+async def _beside(settings: Settings, database: Database | None = None) -> list[Finding]:
+    """Return the findings about the servers beside the database."""
+    following = [] if database is None else await _followers(settings, database)
+    return [*following, *await _redis(settings, database), *await _bucket(settings, database)]
+
+
+async def _bucket(settings: Settings, database: Database | None = None) -> list[Finding]:
+    """Return the finding about a bucket for contents, if there is one; a probe is written to it."""
+    if not is_url_of_blobs(settings.blobs):
+        return []
+    waiting = 0
+    if database is not None and isinstance(kept := contents_of(settings, database), OutboxBlobs):
+        waiting = await kept.waiting()
+    bucket, key, began = blobs_at(settings), f"{_PROBE}-{token_hex(8)}", time.perf_counter()
+    try:
+        await bucket.put(key, _PROBE.encode())
+        is_same = await bucket.get(key) == _PROBE.encode()
+        await bucket.delete([key])
+    except StorageError as problem:
+        return [bucket_finding(bucket.name, waiting, problem=problem)]
+    milliseconds = (time.perf_counter() - began) * 1_000
+    return [bucket_finding(bucket.name, waiting, milliseconds=milliseconds, is_same=is_same)]
+
+
+async def _redis(settings: Settings, database: Database | None = None) -> list[Finding]:
+    """Return the finding about the Redis server, if there is one, and about its mirror."""
+    if not settings.storage.state:
+        return []
+    from recollect.assemble.redis import examine_redis
+    from recollect.followers.rows import SqlFollowers
+    from recollect.health.doctor import redis_finding
+
+    try:
+        condition = await examine_redis(settings)
+    except NotAvailable as problem:
+        return [Finding(part="redis", verdict="problem", message=str(problem), hint=problem.hint)]
+    if database is None:
+        return [redis_finding(condition)]
+    figures = await SqlFollowers(database, condition.name, 0).figures()
+    is_others = condition.owner not in ("", await asyncio.to_thread(lambda: database.identity))
+    return [redis_finding(condition, figures, is_others=is_others)]
+
+
 async def _models(settings: Settings) -> list[Finding]:
     tiers = Tiers(model_choice(settings), SystemClock())
     try:
@@ -241,6 +344,9 @@ def _private_paths(settings: Settings) -> list[Path]:
     kept = [database, *companions_of(database), logs, *logs.glob(f"{settings.log_file.name}*")]
     if isinstance(settings.blobs, Path):
         kept += [settings.blobs, *settings.blobs.rglob("*")]
+    else:
+        outbox = outbox_beside(database)
+        kept += [outbox, *outbox.rglob("*")]
     if database == settings.data_dir / "memory" / "memory.db":
         kept += [settings.data_dir, database.parent]
     return [path for path in dict.fromkeys(kept) if path.exists()]

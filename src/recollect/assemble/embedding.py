@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.embedding import (
     EmbedderCheck,
@@ -27,6 +27,9 @@ from recollect.ports.facets import FacetReader
 from recollect.ports.runtime import Clock
 from recollect.settings import Settings
 
+if TYPE_CHECKING:
+    from recollect.assemble.redis import Redis
+
 _FOLDER: Final = "folder:"
 _LOCAL: Final = "local"
 
@@ -43,7 +46,11 @@ class OpenedEmbedder:
 
 
 def open_embedder(
-    settings: Settings, clock: Clock, embedder: Embedder | None, question: str | None = None
+    settings: Settings,
+    clock: Clock,
+    embedder: Embedder | None,
+    question: str | None = None,
+    redis: Redis | None = None,
 ) -> OpenedEmbedder:
     """Open the configured embedder.
 
@@ -56,7 +63,11 @@ def open_embedder(
 
     def cached(opened: Embedder) -> CachedEmbedder:
         counted.append(CountedEmbedder(opened))
-        caches.append(CachedEmbedder(counted[-1], clock))
+        caches.append(
+            CachedEmbedder(counted[-1], clock)
+            if redis is None
+            else CachedEmbedder(counted[-1], clock, shared=redis.vectors, may_share=redis.may_share)
+        )
         return caches[-1]
 
     def opener(choice: str) -> Embedder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import logging
 import time
@@ -16,6 +17,8 @@ from recollect.ports.runtime import work_in_background
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
+    from recollect.assemble.redis import Redis
+    from recollect.backends.redis.messages import Message
     from recollect.domain.scope import Caller
 
 _log = logging.getLogger(__name__)
@@ -61,7 +64,16 @@ class Lifetime:
         self._catching_up: asyncio.Task[None] | None = None
         self._erasing: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
+        # Set as soon as prompts need not wait for models any more.
+        self._loaded = asyncio.Event()
+        self._ready_by = 0.0
         self._following: asyncio.Task[None] | None = None
+
+    async def settle_in(self) -> None:
+        """Do what comes before anything is read or written here."""
+        await self.hide_forgotten()
+        await self.go_on_forgetting()
+        await self._parts.moves.follow()
 
     async def hide_forgotten(self) -> None:
         """Hide what an older copy of the database brought back, before anybody sees it."""
@@ -92,6 +104,13 @@ class Lifetime:
             # Only this process sees a temporary one.
             forever = self._parts.moves.follow_forever()
             self._following = asyncio.create_task(forever, name="recollect-follow")
+        if (outage := self._parts.database.outage) is not None:
+            outage.on_return(self._catch_up_again)
+
+    def _catch_up_again(self) -> None:
+        """Read what could not be read while the database server was away."""
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.create_task(self._catch_up(), name="recollect-read")
 
     async def _catch_up(self) -> None:
         """Read what was told to programs that ended before they had read it."""
@@ -127,21 +146,57 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
+        if self._parts.vector_store is not None:
+            self._parts.vector_store.following.start()
+        if self._parts.here.outbox is not None:
+            self._parts.here.outbox.start()
+        if self._parts.redis is not None:
+            await self._start_mirroring(self._parts.redis)
+
+    async def _start_mirroring(self, redis: Redis) -> None:
+        # In a thread, because importing takes a while and callers would wait.
+        await asyncio.to_thread(importlib.import_module, "redis.asyncio")
+        if self._parts.mirroring is not None:
+            self._parts.mirroring.start()
+        if self._parts.router.common is self._parts:
+            redis.listen(self._hear)
+
+    def _hear(self, message: Message) -> None:
+        """Drop what is kept beside the database and another server has changed."""
+        for parts in self._parts.router.opened:
+            if message.forgot:
+                parts.let_go_of_caches()
+            elif "store_recaller" in vars(parts):
+                parts.store_recaller.drop(message.scopes)
 
     def expect_prompt(self, caller: Caller) -> None:
         """Load what the first prompt of a session needs, unless it may take its time."""
         if self._loading is None and self._parts.settings.session.prepare_seconds:
+            self._ready_by = time.monotonic() + self._parts.settings.session.patience
             self._loading = asyncio.create_task(self._load(caller), name="recollect-load")
+
+    async def ready(self) -> None:
+        """Wait for the models that `expect_prompt` loads, until its `session.patience` is over.
+
+        The first prompt of a process would have nothing that is remembered otherwise.
+        """
+        left = self._ready_by - time.monotonic()
+        if left > 0 and not self._loaded.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), left)
 
     async def _load(self, caller: Caller) -> None:
         try:
             await self._parts.recaller.load(caller.readable)
+            self._loaded.set()
             # In a thread, because importing takes a while and callers would wait.
             await asyncio.to_thread(self._prepare_background)
             await self._parts.judge.load()
         except RecollectError as problem:
             # Whoever asks is told.
             _log.info("models are loaded on demand: %s", problem)
+        finally:
+            self._loaded.set()
 
     def _prepare_background(self) -> None:
         for module in _BACKGROUND_MODULES:
@@ -156,10 +211,14 @@ class Lifetime:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        if self._parts.spool is not None:
+            await self._parts.spool.close()
         pending = await self._finish_reading()
         for store in self._parts.router.stores.values():
             await store.lifetime.close_store()
         await self._close_work()
+        if self._parts.redis is not None:
+            await self._parts.redis.close()
         await self._parts.understanding.close()
         await self._parts.store.close()
         return pending
@@ -223,6 +282,11 @@ class Lifetime:
                 # Another process reads it, or it failed and is tried again in a moment.
                 await asyncio.sleep(_POLL_SECONDS)
 
+    async def _close_vectors(self) -> None:
+        if self._parts.vector_store is not None:
+            await self._parts.vector_store.following.close()
+            await self._parts.vector_store.sink.close()
+
     async def _close_work(self) -> None:
         if self._erasing is not None:
             # Opening and closing a memory is enough to finish forgetting.
@@ -233,6 +297,7 @@ class Lifetime:
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {
+            "mirroring": lambda: self._parts.close_mirroring(),
             "late_vectors": lambda: self._parts.late_vectors.settled(),
             "fresh_links": lambda: self._parts.fresh_links.close(),
             "metrics": lambda: self._parts.metrics.close(),
@@ -243,11 +308,14 @@ class Lifetime:
             "working": lambda: self._parts.working.close(),
             "store_recaller": lambda: self._parts.store_recaller.close(),
             "_larger_reader": lambda: self._parts.close_reader(),
+            "vector_store": self._close_vectors,
         }
         # Those of the common store serve the stores of agents too.
         shared = (
             {"keys", "knowledge"} if self._parts.router.common is not self._parts else set[str]()
         )
+        if "outbox" in vars(self._parts.here) and self._parts.here.outbox is not None:
+            await self._parts.here.outbox.close()
         for name, end in endings.items():
             if name in vars(self._parts) and name not in shared:
                 await end()

@@ -61,7 +61,12 @@ async def assemble(
     for idle in without_effect(settings):
         _log.warning("%s", idle)
     clock = clock or SystemClock()
-    understanding = Understanding(settings, clock, embedder)
+    redis = None
+    if settings.storage.state:
+        from recollect.assemble.redis import redis_of
+
+        redis = redis_of(settings, clock)
+    understanding = Understanding(settings, clock, embedder, redis)
     if question is not None or understanding.may_be_refused:
         await asyncio.to_thread(understanding.open, question)
     # Imported here, while the model loads in a thread of its own.
@@ -73,13 +78,17 @@ async def assemble(
     # The common store holds the settings of agents, whichever agent opens the memory.
     common = settings.of_agent(None) if settings.has_own_store(settings.scope.agent) else settings
     try:
-        database = await asyncio.to_thread(open_database, common)
+        may_be_away = common.storage.spool is not False
+        database = await asyncio.to_thread(open_database, common, may_be_away=may_be_away)
     except RecollectError:
         await understanding.close()
         raise
+    is_away = database.outage is not None and database.outage.is_away
     try:
-        overlaid = with_agents(common, database.read_here(read_overlays))
-        parts = Wiring(overlaid, clock, database, understanding, judge)
+        # What is set for agents in the database is learned when it is back.
+        overlays = {} if is_away else database.read_here(read_overlays)
+        overlaid = with_agents(common, overlays)
+        parts = Wiring(overlaid, clock, database, understanding, judge, redis=redis)
     except RecollectError:
         await database.close()
         await understanding.close()
@@ -87,12 +96,16 @@ async def assemble(
     try:
         parts.declared_agents = settings.agents
         parts.try_settings()
-        await parts.lifetime.hide_forgotten()
-        await parts.lifetime.go_on_forgetting()
         if settings.models != ModelSettings() or settings.notes.rules:
             # Report an unusable model or rule now, not in the middle of a conversation.
             _ = parts.working
-        await parts.moves.follow()
+        if is_away and database.outage is not None:
+            database.outage.before_serving(parts.lifetime.settle_in)
+            database.outage.watch()
+        else:
+            await parts.lifetime.settle_in()
+        if parts.spool is not None:
+            await parts.spool.open()
         caller = first_caller(overlaid.of_agent(settings.scope.agent))
         theirs = parts.router.of_agent(caller.scope.agent)
     except RecollectError:

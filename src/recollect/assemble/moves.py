@@ -31,7 +31,7 @@ from recollect.settings.agents import PLACE, agent_over, place_of, told_place, w
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
-    from recollect.backends.objects import ObjectBlobs
+    from recollect.assemble.stores import Contents
     from recollect.backends.sql.database import Database
     from recollect.settings import Settings
 
@@ -235,6 +235,8 @@ class AgentMover:
         """Follow what other processes do, until cancelled."""
         while True:
             await asyncio.sleep(FOLLOW_SECONDS)
+            if (outage := self._common.database.outage) is not None and outage.is_away:
+                continue
             try:
                 await self.follow()
             except RecollectError as problem:
@@ -368,7 +370,7 @@ class AgentMover:
             return common.router.stores[key].database, False
         return await asyncio.to_thread(open_database, settings.at_store_of(agent)), True
 
-    def _blobs(self, agent: str, settings: Settings, target: Database) -> ObjectBlobs:
+    def _blobs(self, agent: str, settings: Settings, target: Database) -> Contents:
         return contents_of(settings.at_store_of(agent), target)
 
     async def _purge_at(self, agent: str, place: Mapping[str, Any]) -> int:
@@ -383,8 +385,8 @@ class AgentMover:
             )
             forget_id = new_id("forget")
             begun = await erasure.begin_purge(agent, forget_id)
-            await erase(erasure, self._blobs(agent, settings, database), forget_id)
-            await clean_up(erasure, forget_id, even_large=is_ours)
+            away = await erase(erasure, self._blobs(agent, settings, database), forget_id)
+            await clean_up(erasure, forget_id, even_large=is_ours, away=away)
         finally:
             if is_ours:
                 await database.close()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from recollect.assemble.recall import prefetch_of, profiles_of, recaller_of
 from recollect.assemble.several_stores import recalling
+from recollect.assemble.sharing import parties_of
 from recollect.domain.context import ContextFields
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import Filter
@@ -68,7 +69,7 @@ class Previews:
         listing = Listing(store, parts.clock)
         facets = Facets(parts.understanding.facets)
         saver = Saver(store, listing, parts.embedding, parts.clock, parts.redactor, facets=facets)
-        versions = Versions(store, listing, saver, parts.clock)
+        versions = Versions(store, listing, saver, parties_of(parts.settings), parts.clock)
         for change in changes:
             fields = dict(change)
             known, gone = fields.pop("id", None), fields.pop("delete", False)
@@ -92,7 +93,7 @@ class Previews:
                 here.database,
                 TriedStore(here.here.store, tried, here.clock),
                 TriedUnits(here.here.units, tried),
-                TriedVectors(here.here.vectors, tried),
+                TriedVectors(here.vectors, tried),
                 here.embedding,
                 here.late_vectors,
                 here.vector_gaps,
@@ -101,6 +102,7 @@ class Previews:
                 lambda: here.understanding.facets,
                 here.clock,
                 Meter(),
+                None,
                 None,
             )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from recollect.backends.sql.archives import SqlArchives
@@ -15,7 +17,9 @@ from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
+    from recollect.context.archives.vault import Vault
     from recollect.domain.archive import Archive
+    from recollect.domain.embedding import EmbeddingModel
     from recollect.domain.meter import Meter
     from recollect.domain.sections import RecallSettings
     from recollect.embedding.late_vectors import LateVectors, VectorGaps
@@ -32,8 +36,10 @@ if TYPE_CHECKING:
     from recollect.recall.paths import Path as RecallPath
     from recollect.recall.prefetch import PassageSource, Prefetch
     from recollect.recall.profile import ProfileReader
+    from recollect.recall.shared_answers import SharedAnswers
     from recollect.records.usage import Usage
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
 
 
 def recaller_of(
@@ -51,6 +57,8 @@ def recaller_of(
     clock: Clock,
     meter: Meter,
     intents: IntentModel | None,
+    shared: SharedAnswers | None = None,
+    spool: Spool | None = None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
     archives = SqlArchives(database)
@@ -67,7 +75,20 @@ def recaller_of(
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    return CachedRecaller(services, embedding, clock, intents)
+    return CachedRecaller(services, embedding, clock, intents, shared, spool)
+
+
+def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | None) -> str:
+    """Return a text that differs when the same question may be answered differently."""
+    deciding = (
+        version("recollect"),
+        database.identity,
+        model,
+        settings.effective_recall,
+        settings.reranker.model,
+        settings.tiers.classify,
+    )
+    return repr(deciding)
 
 
 def recall_paths(
@@ -94,14 +115,17 @@ def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
 
 
 def _archive_text(settings: Settings, database: Database, archives: SqlArchives) -> ArchiveText:
-    async def text_of(archive: Archive) -> str:
+    @cache
+    def vault() -> Vault:
         # Imported here: few questions lead to an archive, and reading one takes many modules.
         from recollect.assemble.stores import contents_of
         from recollect.context.archives.vault import Vault
 
-        vault = Vault(contents_of(settings, database))
+        return Vault(contents_of(settings, database))
+
+    async def text_of(archive: Archive) -> str:
         found = await archives.with_blob([archive.scope], archive.id)
-        return "" if found is None else (await vault.read(*found)).text or ""
+        return "" if found is None else (await vault().read(*found)).text or ""
 
     return text_of
 

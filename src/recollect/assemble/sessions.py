@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ def working_memory(
     prefetch: Prefetch,
     meter: Meter,
     opened: Callable[[Caller], None],
+    ready: Callable[[], Awaitable[None]],
 ) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
     from recollect.assemble.working_memory import WorkingMemory
@@ -86,12 +87,14 @@ def working_memory(
             clock=clock,
             redactor=redactor,
             meter=meter,
+            embedding=embedding,
         ),
         observer=observer,
         prefetch=prefetch,
         state=state,
         summariser=Summariser(tokens, settings.compression, models.of("summarise")),
         opened=opened,
+        ready=ready,
         ended=ended,
         left=told.leave,
         settings=settings.session,
@@ -106,7 +109,9 @@ def working_memory(
         blobs=blobs,
         retention=retention,
         indexer=ArchiveIndexer(store, archives, vault, embedding, jobs),
-        improver=ArchiveImprover(archives, vault, jobs, models.of("summarise")),
+        improver=ArchiveImprover(
+            archives, vault, jobs, models.of("summarise"), settings.archive.summary_tokens
+        ),
         sweeper=sweeper,
         models=models,
     )

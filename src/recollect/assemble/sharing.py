@@ -15,6 +15,7 @@ from recollect.sharing.rows import SqlProposals
 from recollect.sharing.settlement import RivalFinder
 
 if TYPE_CHECKING:
+    from recollect.audit.contents import Contents
     from recollect.audit.rows import SqlAudit
     from recollect.backends.sql.database import Database
     from recollect.domain.scope import Caller, Holding, Scope
@@ -90,19 +91,19 @@ def trail_of(
     holding: Holding[SqlAudit],
     sealer: Sealer,
     anchor: Anchor,
-    clock: Clock,
-    store: Store,
+    contents: Contents,
     recaller: CachedRecaller,
     profiles: ProfileReader,
     usage: Usage,
-    collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None,
+    collections: Callable[[Caller], Awaitable[Sequence[Scope]]],
 ) -> AuditService:
     """Return the audit service of a database."""
     return AuditService(
         holding=holding,
         sealer=sealer,
         verifier=Verifier(log, anchor),
-        replayer=Replayer(holding, recaller, profiles, store, clock),
+        replayer=Replayer(holding, recaller, profiles, contents, collections),
+        contents=contents,
         usage=usage,
         parties=parties_of(settings),
         collections=collections,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from recollect.backends.audit_anchor import known_heads
 from recollect.backends.sql.chain_head import require_newest
-from recollect.backends.sql.companions import Reserve
+from recollect.backends.sql.companions import Reserve, require_nothing_lost
 from recollect.backends.sql.migrate import bring_up_to_date, require_usable, revision
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob, contents_beside
@@ -21,45 +21,62 @@ from recollect.settings import Settings
 from recollect.settings.place import driver_url
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from recollect.backends.objects import ObjectBlobs
+    from recollect.backends.outbox import OutboxBlobs
     from recollect.backends.sql.database import Database
     from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.server_database import ServerDatabase
     from recollect.domain.job import Progress
     from recollect.domain.transfer import Copied
 
+    Contents: TypeAlias = ObjectBlobs | OutboxBlobs
+
 
 # --- Settings → the database ----------------------------------------------------------------------
 
 
-def open_database(settings: Settings) -> Database:
-    """Open the database that the settings name, and bring it up to date."""
+def open_database(settings: Settings, *, may_be_away: bool = False) -> Database:
+    """Open the database that the settings name, and bring it up to date.
+
+    A server that `may_be_away` is brought up to date when it returns.
+    """
     if settings.is_journal:
         return _open_journal(settings)
-    return _open_server(settings) if settings.server_url else _open_file(settings)
+    if settings.server_url:
+        return _open_server(settings, may_be_away=may_be_away)
+    return _open_file(settings)
 
 
 def server_at(settings: Settings) -> ServerDatabase:
     """Return the database server that the settings name, without connecting to it."""
-    from recollect.backends.objects import open_blobs
     from recollect.backends.sql.server_database import ServerDatabase
 
     return ServerDatabase(
         driver_url(settings.server_url),
         beside=settings.database,
-        contents=open_blobs(settings.blobs),
+        contents=blobs_at(settings),
         connections=settings.storage.connections,
     )
 
 
-def _open_server(settings: Settings) -> Database:
+def _open_server(settings: Settings, *, may_be_away: bool) -> Database:
+    from recollect.backends.sql.outage import UNREACHABLE
     from recollect.backends.sql.server_schema import bring_server_up_to_date
+
+    def prepare(server: ServerDatabase) -> None:
+        bring_server_up_to_date(server)
+        _carry_over(settings.database, server)
 
     database = server_at(settings)
     try:
-        bring_server_up_to_date(database)
-        _carry_over(settings.database, database)
-    except RecollectError:
+        prepare(database)
+    except StorageError as problem:
+        if may_be_away and problem.code == UNREACHABLE:
+            database.begin_away(problem, prepare)
+            return database
         database.close_here()
         raise
     return database
@@ -162,7 +179,6 @@ async def copy_store(
     source: Settings, target: Settings, *, progress: Progress | None = None
 ) -> Copied:
     """Copy every table, archived content and ledger of a store to an empty one."""
-    from recollect.backends.objects import open_blobs
     from recollect.backends.sql.journaled_database import JournaledDatabase
     from recollect.backends.sql.table_copy import copy_tables, finish
     from recollect.domain.transfer import Copied
@@ -181,9 +197,7 @@ async def copy_store(
             rows, blobs = await origin.read(copy)
             if isinstance(made, JournaledDatabase):
                 await asyncio.to_thread(made.keep)
-            contents = await copy_contents(
-                blobs, open_blobs(source.blobs), open_blobs(target.blobs)
-            )
+            contents = await copy_contents(blobs, _all_blobs_at(source), blobs_at(target))
             await asyncio.to_thread(_copy_companions, origin, made)
             await asyncio.to_thread(finish, made)
         finally:
@@ -249,7 +263,7 @@ def _require_memory(settings: Settings) -> None:
         raise NotFound(
             f"There is no memory in {settings.store_name}; nothing was copied",
             code="no_such_memory",
-            hint="Check what is given with --from; `recollect where` shows the usual place.",
+            hint="Check what is given with --from; `recollect where` shows the default place.",
         )
 
 
@@ -266,6 +280,18 @@ def has_memory(settings: Settings) -> bool:
 
         return journal_of(settings.database).exists()
     return settings.database.exists()
+
+
+def finds_memory(settings: Settings) -> bool:
+    """Return whether a caller finds a memory, the agent's own or the common one.
+
+    Where one is missing that was there, the error says how to get it back.
+    """
+    places = (settings, settings.of_agent(None))
+    if any(it.is_temporary or has_memory(it) for it in places):
+        return True
+    require_nothing_lost(settings.database)
+    return False
 
 
 def _new_database(settings: Settings) -> Database:
@@ -319,6 +345,7 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
     old one or the restored one.
     """
     from recollect.backends.sql import maintenance
+    from recollect.followers.rows import follow_anew
 
     settings = where if isinstance(where, Settings) else Settings.at(where)
     if settings.is_journal:
@@ -336,6 +363,8 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
         await asyncio.to_thread(staged.unlink, missing_ok=True)
     database = await asyncio.to_thread(open_database, settings)
     try:
+        # What derived stores have is not that of the copy: they are emptied and built anew.
+        await database.write(follow_anew)
         await _forget_again(settings, database)
     finally:
         await database.close()
@@ -350,8 +379,8 @@ async def _forget_again(settings: Settings, database: Database) -> None:
 
     erasure = SqlErasure(database, SystemClock(), in_place=settings.storage.erase_in_place)
     for forget_id in await erasure.reapply():
-        await erase(erasure, contents_of(settings, database), forget_id)
-        await clean_up(erasure, forget_id, even_large=True)
+        away = await erase(erasure, contents_of(settings, database), forget_id)
+        await clean_up(erasure, forget_id, even_large=True, away=away)
 
 
 async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> None:
@@ -363,18 +392,35 @@ async def _restore_contents(copy: Path, staged: Path, settings: Settings) -> Non
     contents = contents_beside(copy)
     if contents.is_dir():
         blobs = await asyncio.to_thread(maintenance.blobs_of, staged)
-        await copy_contents(blobs, open_blobs(contents), open_blobs(settings.blobs))
+        await copy_contents(blobs, open_blobs(contents), blobs_at(settings))
 
 
 # --- Settings → the blob store of archived contents -----------------------------------------------
 
 
-def contents_of(settings: Settings, database: Database) -> ObjectBlobs:
-    """Return the blob store of a database; a temporary database has a temporary one."""
+def blobs_at(settings: Settings, owner: Callable[[], str] | None = None) -> ObjectBlobs:
+    """Return the blob store that the settings name."""
     from recollect.backends.objects import open_blobs
 
+    return open_blobs(settings.blobs, owner, settings.s3)
+
+
+def _all_blobs_at(settings: Settings, owner: Callable[[], str] | None = None) -> Contents:
+    """Return the same with what this machine has yet to send there."""
+    blobs = blobs_at(settings, owner)
+    if isinstance(settings.blobs, Path):
+        return blobs
+    from recollect.backends.outbox import OutboxBlobs, outbox_beside
+
+    return OutboxBlobs(blobs, outbox_beside(settings.database))
+
+
+def contents_of(settings: Settings, database: Database) -> Contents:
+    """Return the blob store of a database; a temporary database has a temporary one."""
     if settings.is_temporary:
+        from recollect.backends.objects import open_blobs
+
         return open_blobs(contents_beside(database.path))
     # A place that somebody chose may be chosen for other memories too.
     is_shared = bool(settings.archive.place)
-    return open_blobs(settings.blobs, (lambda: database.identity) if is_shared else None)
+    return _all_blobs_at(settings, (lambda: database.identity) if is_shared else None)

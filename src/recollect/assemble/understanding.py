@@ -9,6 +9,7 @@ from recollect.domain.stats import CacheStats
 
 if TYPE_CHECKING:
     from recollect.assemble.embedding import OpenedEmbedder
+    from recollect.assemble.redis import Redis
     from recollect.domain.model_tier import ModelUsage
     from recollect.embedding.service import EmbeddingService
     from recollect.ports.embedder import Embedder
@@ -23,7 +24,14 @@ _NEVER_REFUSED: Final = frozenset({"", "local", "none"})
 class Understanding:
     """The embedding service of a memory and the figures of its embedder."""
 
-    def __init__(self, settings: Settings, clock: Clock, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        embedder: Embedder | None,
+        redis: Redis | None = None,
+    ) -> None:
+        self._redis = redis
         self._settings = settings
         self._clock = clock
         self._embedder = embedder
@@ -41,7 +49,9 @@ class Understanding:
 
         with self._opening:
             if self._opened is None:
-                self._opened = open_embedder(self._settings, self._clock, self._embedder, question)
+                self._opened = open_embedder(
+                    self._settings, self._clock, self._embedder, question, self._redis
+                )
             return self._opened
 
     @property

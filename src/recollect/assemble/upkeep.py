@@ -12,6 +12,7 @@ from recollect.assemble.sharing import parties_of
 from recollect.assemble.stores import contents_of
 
 if TYPE_CHECKING:
+    from recollect.assemble.redis import Redis
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.backends.sql.database import Database
     from recollect.context.sessions import Sessions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
+    from recollect.ports.copies import Copies
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from recollect.retention.short_term import Buffer, Promoter, Quarantine
     from recollect.retention.sweep import RecordSweep
     from recollect.settings import Settings
+    from recollect.spool.service import Spool
     from recollect.writing.redaction import Redactor
     from recollect.writing.saver import Saver
 
@@ -143,6 +146,9 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
     copied: Callable[[], Awaitable[Collection[str]]],
+    spool: Spool | None,
+    redis: Redis | None,
+    copies: Sequence[Copies],
 ) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.erasure.forgetting import Forgetting
@@ -153,13 +159,15 @@ def forgetting_of(
         recaller.clear()
         profiles.clear()
         forget_texts()
+        if redis is not None:
+            await redis.tell_forgotten()
         await sessions.discard(target)
 
     blobs = contents_of(settings, database)
     erasure = SqlErasure(database, clock, in_place=settings.storage.erase_in_place)
     return Forgetting(
         erasure,
-        SqlProof(database, blobs, partial(_other_files, settings)),
+        SqlProof(database, blobs, partial(_other_files, settings), copies),
         store,
         listing,
         blobs,
@@ -168,13 +176,18 @@ def forgetting_of(
         let_go=let_go,
         own_document=own_document,
         copied=copied,
+        spool=spool,
+        copies=copies,
     )
 
 
 def _other_files(settings: Settings) -> Sequence[Path]:
     """Return the files beside the database that a verification searches too."""
+    from recollect.assemble.spool import place_of as spool_place
     from recollect.backends.audit_anchor import anchor_of
+    from recollect.spool.files import contents_of as contents_of_spool
 
     logs = settings.log_file.parent.glob(f"{settings.log_file.name}*")
     outgoing = (it for it in settings.outgoing_dir.rglob("*") if it.is_file())
-    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database)]
+    waiting = (path for path, _ in contents_of_spool(spool_place(settings)))
+    return [*sorted(logs), *sorted(outgoing), anchor_of(settings.database), *waiting]

@@ -87,6 +87,7 @@ def writing_of(
         facets=Facets(facets),
         reconciles=writing.reconcile,
         meter=meter,
+        saver=saver,
     )
     extractor = None if extract is None else ModelExtractor(extract, reader and reader.reader)
     rereading = RereadQueue(store, SqlJobs(database, clock), pipeline, clock)

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from recollect.audit.contents import ANY_STATUS, Contents, Item
 from recollect.domain.audit import INJECT
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.injection import Fate, GivenItem, Injection, Replay, ReplayedItem
 from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller, Holding, Scope, split
-from recollect.domain.turn import Turn
+from recollect.domain.unit import ARCHIVE
 from recollect.errors import NotFound
-from recollect.ports.runtime import Clock
-from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
 from recollect.recall.message_recall import recall_for_message
 from recollect.recall.profile import ProfileReader
 
 if TYPE_CHECKING:
     from recollect.audit.rows import SqlAudit
+    from recollect.domain.archive import Archive
+    from recollect.domain.document import Document
 
-Item = Record | Turn
-
-_ANY_STATUS: Final = Filter(statuses=frozenset(Status))
+_DOCUMENT: Final = "document"
+_OTHERS: Final = (_DOCUMENT, ARCHIVE)
 _FATES: Final[Mapping[Status, Fate]] = {
     Status.DELETED: "deleted",
     Status.EXPIRED: "expired",
@@ -42,14 +42,14 @@ class Replayer:
         audit: Holding[SqlAudit],
         recaller: CachedRecaller,
         profiles: ProfileReader,
-        store: Store,
-        clock: Clock,
+        contents: Contents,
+        collections: Callable[[Caller], Awaitable[Sequence[Scope]]],
     ) -> None:
         self._audit = audit
         self._recaller = recaller
         self._profiles = profiles
-        self._store = store
-        self._clock = clock
+        self._contents = contents
+        self._collections = collections
 
     async def replay(self, caller: Caller, recall_id: str) -> Replay:
         """Return what was given then beside what the same query returns now."""
@@ -57,8 +57,9 @@ class Replayer:
         scopes = tuple(scope for scope in past.scopes if caller.may_read(scope))
         given = {item.id for item in past.items}
         named = given | {line.id for line in past.profile}
-        then = await self._items(scopes, replace(_ANY_STATUS, as_of=past.at), named)
-        stored = await self._items(scopes, _ANY_STATUS, named)
+        then = await self._contents.items(scopes, replace(ANY_STATUS, as_of=past.at), named)
+        stored = await self._contents.items(scopes, ANY_STATUS, named)
+        others = await self._others(caller, past, scopes)
         known_then = replace(past.where, as_of=past.where.as_of or past.at)
         again = {hit.id: hit.score for hit in await self._recall(past, scopes, known_then)}
         now = await self._recall(past, scopes, past.where)
@@ -66,7 +67,9 @@ class Replayer:
         found = {hit.id: hit.score for hit in now}
         left_out = {item.id for item in past.left_out}
         items = [
-            ReplayedItem(
+            _of_another(item, others.get(item.id), past)
+            if item.kind in _OTHERS
+            else ReplayedItem(
                 id=item.id,
                 kind=item.kind,
                 fate=_fate(item, stored.get(item.id), is_found=item.id in found),
@@ -145,14 +148,38 @@ class Replayer:
             asked_at=past.asked_at or past.at,
         )
 
-    async def _items(
-        self, scopes: Sequence[Scope], where: Filter, ids: Collection[str]
-    ) -> dict[str, Item]:
-        """Return records and turns by id, whatever their status."""
-        wanted = list(ids)
-        records = await self._store.records(scopes, where, now=self._clock.now(), ids=wanted)
-        turns = await self._store.turns(scopes, where, ids=wanted)
-        return {item.id: item for item in (*records, *turns)}
+    async def _others(
+        self, caller: Caller, past: Injection, scopes: Sequence[Scope]
+    ) -> Mapping[str, Document | Archive]:
+        """Return the documents and archives that were given, as far as they are still there."""
+        ids = {kind: [it.id for it in past.items if it.kind == kind] for kind in _OTHERS}
+        if not any(ids.values()):
+            return {}
+        collections = await self._collections(caller)
+        return {
+            **await self._contents.documents(collections, ids[_DOCUMENT]),
+            **await self._contents.archives(scopes, ids[ARCHIVE]),
+        }
+
+
+def _of_another(
+    given: GivenItem, stored: Document | Archive | None, past: Injection
+) -> ReplayedItem:
+    """Return a document or an archive that was given; neither is searched again."""
+    changed_at = getattr(stored, "updated_at", past.at)
+    fate: Fate = "forgotten" if stored is None else "changed" if changed_at > past.at else "same"
+    name = getattr(stored, "title", "") or getattr(stored, "tool", "")
+    return ReplayedItem(
+        id=given.id,
+        kind=given.kind,
+        fate=fate,
+        version=None,
+        version_now=None,
+        score=given.score,
+        score_then=given.score,
+        score_now=None,
+        content=name,
+    )
 
 
 def _fate(given: GivenItem, stored: Item | None, *, is_found: bool) -> Fate:

@@ -8,7 +8,7 @@ import itertools
 import logging
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -31,6 +31,7 @@ from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.ports.audit import Anchor, Erasures, Sealed
 
 if TYPE_CHECKING:
+    from recollect.audit.contents import Contents
     from recollect.audit.prompt_replay import Replayer
     from recollect.audit.rows import SqlAudit
     from recollect.domain.injection import Replay
@@ -249,10 +250,11 @@ class AuditService:
     sealer: Sealer
     verifier: Verifier
     replayer: Replayer
+    contents: Contents
     usage: Usage
     parties: Parties
     # Returns the scopes of the documents that a caller may read.
-    collections: Callable[[Caller], Awaitable[Sequence[Scope]]] | None = None
+    collections: Callable[[Caller], Awaitable[Sequence[Scope]]]
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
@@ -307,7 +309,8 @@ class AuditService:
             )
             for (log, some), place in zip(logs, before, strict=True)
         ]
-        return _page(found, before, limit)
+        page = _page(found, before, limit)
+        return replace(page, items=await self.contents.titled(page.items))
 
     async def show(self, caller: Caller, ident: str) -> tuple[AuditEntry, ...]:
         """Return every entry about one record, turn or recall, oldest first."""
@@ -329,11 +332,10 @@ class AuditService:
                 f"The audit log of {caller.scope.key} has no entry about {ident!r}",
                 hint="Give the id of a record, a turn or a recall; `audit tail` shows some.",
             )
-        return found
+        return await self.contents.titled(found)
 
     async def _scopes(self, caller: Caller) -> tuple[Scope, ...]:
-        of_documents = () if self.collections is None else await self.collections(caller)
-        return (*caller.readable, *of_documents)
+        return (*caller.readable, *await self.collections(caller))
 
     async def replay(self, caller: Caller, recall_id: str) -> Replay:
         """Run a past recall again."""

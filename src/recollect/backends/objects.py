@@ -6,19 +6,34 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from recollect.domain.files import make_folder, make_private, means_full, what_to_free
+from recollect.domain.sections import S3Settings
 from recollect.errors import StorageError
 from recollect.ports.archives import StoredBlob
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
-    from obstore.store import ObjectStore
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Config
 
 
+# A server that hangs is not waited for as long as the library would.
+_CONNECT_TIMEOUT: Final = timedelta(seconds=3)
+_READ_TIMEOUT: Final = timedelta(seconds=5)
+_REQUEST_TIMEOUT: Final = timedelta(seconds=60)
+_RETRIES: Final[RetryConfig] = {
+    "max_retries": 2,
+    "retry_timeout": timedelta(seconds=10),
+    "backoff": {
+        "init_backoff": timedelta(milliseconds=100),
+        "max_backoff": timedelta(seconds=1),
+        "base": 2,
+    },
+}
 # What is kept beside the contents and is none: see `BlobNotes`.
 _NOTES: Final = ".recollect"
 
@@ -45,6 +60,10 @@ class ObjectBlobs:
     def _store(self) -> ObjectStore:
         """Open the store on first use: a memory that archives nothing needs no folder."""
         return self._opened()
+
+    @property
+    def name(self) -> str:
+        return self._name
 
     async def new_key(self, name: str) -> str:
         return await asyncio.to_thread(self.new_key_here, name)
@@ -73,6 +92,18 @@ class ObjectBlobs:
         try:
             found = await self._store.get_async(key)
             return (await found.bytes_async()).to_bytes()
+        except FileNotFoundError:
+            return None
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
+
+    async def get_range(self, key: str, start: int, end: int) -> bytes | None:
+        """Return a part of a content, or None if there is no such content."""
+        from obstore.exceptions import BaseError
+
+        try:
+            found = await self._store.get_range_async(key, start=start, end=end)
+            return found.to_bytes()
         except FileNotFoundError:
             return None
         except (BaseError, OSError) as fault:
@@ -192,6 +223,15 @@ class ObjectBlobs:
                 code="disk_full",
                 hint=what_to_free(self._folder),
             )
+        from obstore.exceptions import PermissionDeniedError, UnauthenticatedError
+
+        if isinstance(fault, PermissionDeniedError | UnauthenticatedError):
+            return StorageError(
+                f"The blob store {self._name} refuses it: {told}",
+                code="blobs_refused",
+                hint="Check s3.access_key and s3.secret_key, or the variables AWS_…, and that this "
+                "user may list, read, write and delete there.",
+            )
         return StorageError(
             f"The blob store {self._name} could not do its work: {told}",
             code="blobs_unreachable",
@@ -234,22 +274,40 @@ class BlobNotes:
         return f"{_NOTES}/{self.owner()}"
 
 
-def open_blobs(where: str | Path, owner: Callable[[], str] | None = None) -> ObjectBlobs:
+def open_blobs(
+    where: str | Path, owner: Callable[[], str] | None = None, s3: S3Settings | None = None
+) -> ObjectBlobs:
     """Return the blob store in a folder, or at a URL such as `s3://bucket/path`.
 
-    Without an `owner`, everything there belongs to one memory.
+    Without an `owner`, everything there belongs to one memory. `s3` says how to reach the bucket of
+    an `s3://` place.
     """
-    is_url = isinstance(where, str) and "://" in where
+    is_url = is_url_of_blobs(where)
     return ObjectBlobs(
-        lambda: _open(where), name=str(where), folder=None if is_url else Path(where), owner=owner
+        lambda: _open(where, s3 or S3Settings()),
+        name=str(where),
+        folder=None if is_url else Path(where),
+        owner=owner,
     )
 
 
-def _open(where: str | Path) -> ObjectStore:
+def is_url_of_blobs(where: str | Path) -> bool:
+    """Return whether a place is a URL, and no folder."""
+    return isinstance(where, str) and "://" in where
+
+
+def _open(where: str | Path, s3: S3Settings) -> ObjectStore:
     from obstore.exceptions import BaseError
-    from obstore.store import LocalStore, from_url
+    from obstore.store import LocalStore, S3Store, from_url
 
     try:
+        if isinstance(where, str) and where.startswith(("s3://", "s3a://")):
+            return S3Store.from_url(
+                where,
+                config=_bucket_config(s3),
+                client_options=_client_options(s3),
+                retry_config=_RETRIES,
+            )
         if isinstance(where, str) and "://" in where:
             return from_url(where)
         make_folder(Path(where))
@@ -260,6 +318,34 @@ def _open(where: str | Path) -> ObjectStore:
             code="blobs_unreachable",
             hint="Give a folder that can be created, or a URL such as s3://bucket/path.",
         ) from fault
+
+
+def _bucket_config(s3: S3Settings) -> S3Config:
+    """Return what is set; the library takes everything else from the variables AWS_…"""
+    given: S3Config = {
+        "endpoint": s3.endpoint,
+        "region": s3.region,
+        "access_key_id": s3.access_key,
+        "secret_access_key": s3.secret_key,
+        "session_token": s3.session_token,
+    }
+    set_ones = cast("S3Config", {name: value for name, value in given.items() if value})
+    if s3.virtual_host:
+        set_ones["virtual_hosted_style_request"] = True
+    return set_ones
+
+
+def _client_options(s3: S3Settings) -> ClientConfig:
+    options: ClientConfig = {
+        "connect_timeout": _CONNECT_TIMEOUT,
+        "read_timeout": _READ_TIMEOUT,
+        "timeout": _REQUEST_TIMEOUT,
+    }
+    if s3.endpoint.startswith("http://"):
+        options["allow_http"] = True
+    if s3.ca_file:
+        options["root_certificate"] = Path(s3.ca_file).read_bytes()
+    return options
 
 
 def _sync(path: Path) -> None:

@@ -34,6 +34,12 @@ def _run() -> int:
     import sys
 
     _open_missing_streams()
+    # Whoever is answered by a server needs nothing of what follows.
+    from recollect.cli.running_server import ask
+
+    status = ask(sys.argv[1:])
+    if status is not None:
+        return status
     _look_for_garbage_later()
     if sys.platform == "linux":
         _give_large_arrays_back()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from recollect.domain.views import as_json
@@ -50,6 +51,30 @@ def say(answer: Answer, *, as_object: bool) -> None:
             code="output_unwritable",
             hint="The command itself was carried out.",
         ) from problem
+
+
+def render(
+    answer: Answer, *, as_object: bool, width: int | None, environment: Mapping[str, str]
+) -> str:
+    """Return what `say` would print on a terminal of this width, or where there is none."""
+    if as_object:
+        return json.dumps(as_json(answer.value), ensure_ascii=False) + "\n"
+    from rich.console import Console
+
+    written = StringIO()
+    answer.show(
+        Console(
+            file=written,
+            width=width,
+            force_terminal=None if width is None else True,
+            # A terminal's variables are those of whoever asks.
+            _environ=environment,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+    )
+    return written.getvalue()
 
 
 def tell_pending(pending: Pending) -> None:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from recollect.cli.answer import say
-from recollect.cli.command import as_command, over, with_options
+from recollect.cli.command import GUEST, Guest, Missing, as_command, over, with_options
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import Shared, require_utf8
 from recollect.domain.views import as_json
@@ -64,14 +64,15 @@ EXIT_CODES: Final = (
 )
 
 
-def tell(error: RecollectError, *, as_object: bool) -> int:
+def tell(error: RecollectError, *, as_object: bool, stream: TextIO | None = None) -> int:
     """Say on stderr what happened and what to do; the exit code that stands for it."""
+    stream = stream or sys.stderr
     if as_object:
-        print(json.dumps({"error": as_json(error)}, ensure_ascii=False), file=sys.stderr)
+        print(json.dumps({"error": as_json(error)}, ensure_ascii=False), file=stream)
     else:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {error}", file=stream)
         if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
+            print(f"hint: {error.hint}", file=stream)
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), _UNEXPECTED)
 
 
@@ -103,6 +104,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "extract": "write.extract",
         "route": "write.route",
         "names": "write.names",
+        "chat": "chat.chat",
     },
     "Look and correct": {
         "list": "lookups.list_records",
@@ -134,6 +136,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "sweep": "upkeep.sweep",
     },
     "Run and keep": {
+        "init": "model_setup.init",
         "serve": "processes.serve",
         "mcp": "processes.mcp",
         "demo": "data.demo",
@@ -141,12 +144,14 @@ _COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "stats": "lookups.stats",
         "doctor": "repair.doctor",
         "reindex": "repair.reindex",
+        "reconcile": "repair.reconcile",
         "where": "data.where",
         "backup": "data.backup",
         "restore": "data.restore",
         "copy": "data.copy",
         "export": "transfer.export_to",
         "import": "transfer.import_from",
+        "eval": "questions.evaluate",
         "version": "processes.version",
     },
 }
@@ -178,12 +183,13 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         {"list": "list_tools", "call": "call", "guide": "guide"},
     ),
     "archives": _Group(
-        "List, read and clean up archived tool results.",
+        "List, read, search and clean up archived tool results.",
         "Archived tool results.",
         "archives",
         {
             "list": "list_archives",
             "show": "show_archive",
+            "search": "search_archives",
             "delete": "delete_archive",
             "sweep": "sweep",
         },
@@ -195,6 +201,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         {
             "add": "add",
             "sync": "sync",
+            "list": "list_documents",
             "ls": "list_documents",
             "show": "show_document",
             "search": "search",
@@ -231,6 +238,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         "All scopes of a workspace; reading them is audited.",
         "directory",
         {
+            "list": "workspace_list",
             "scopes": "workspace_scopes",
             "users": "workspace_users",
             "agents": "workspace_agents",
@@ -259,6 +267,7 @@ _GROUPS: Final[Mapping[str, _Group]] = {
             "show": "show_shared",
             "edit": "edit",
             "delete": "delete",
+            "undo": "undo",
         },
     ),
     "audit": _Group(
@@ -283,6 +292,28 @@ _GROUPS: Final[Mapping[str, _Group]] = {
         },
         has_shared_options=False,
     ),
+}
+# What commands do where there is no memory; all others refuse.
+_MISSING: Final[Mapping[str, Missing]] = {
+    **dict.fromkeys(
+        (
+            *(
+                "remember",
+                "write",
+                "observe",
+                "names",
+                "chat",
+                "import",
+                "demo",
+                "work",
+                "tools call",
+            ),
+            *("kb add", "kb sync", "keys create", "agents set", "share propose"),
+        ),
+        "create",
+    ),
+    # What is stored matters little to these.
+    **dict.fromkeys(("route", "tools list", "tools guide"), "pretend"),
 }
 _PANEL_OF_GROUPS: Final = "Run and keep"
 
@@ -310,6 +341,19 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
+def run_for_guest(arguments: Sequence[str], guest: Guest) -> int:
+    """Run one command of another process; its exit code."""
+    GUEST.set(guest)
+    try:
+        status = _command()(args=[*arguments], prog_name="recollect", standalone_mode=False)
+    except RecollectError as error:
+        return tell(error, as_object="--json" in arguments, stream=guest.err)
+    except (typer.TyperException, typer.Abort):
+        # Told by the process that asks: the command was not begun.
+        return _UNEXPECTED
+    return status if isinstance(status, int) else 0
+
+
 @cache
 def _command() -> TyperGroup:
     app = _typer(epilog=EXIT_CODES, add_completion=True)
@@ -320,7 +364,8 @@ def _command() -> TyperGroup:
         if name in _GROUPS:
             return _made_group(name, _GROUPS[name])
         panel = panels[name]
-        return _made(name, as_command(_found(_COMMANDS[panel][name])), panel)
+        body = _found(_COMMANDS[panel][name])
+        return _made(name, as_command(body, missing=_MISSING.get(name, "refuse")), panel)
 
     return _lazy_group(app, (*panels, *_GROUPS), make)
 
@@ -339,7 +384,10 @@ def _made_group(name: str, group: _Group) -> TyperGroup:
 
     def make(command: str) -> Any:
         body = _found(f"{group.module}.{group.commands[command]}")
-        return _made(f"{name} {command}", as_command(body) if group.has_shared_options else body)
+        full = f"{name} {command}"
+        if group.has_shared_options:
+            body = as_command(body, missing=_MISSING.get(full, "refuse"))
+        return _made(full, body)
 
     made = _lazy_group(app, group.commands, make)
     made.rich_help_panel = _PANEL_OF_GROUPS

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -14,14 +15,18 @@ from inspect import Parameter, Signature
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TextIO, TypeVar, get_type_hints
 
 import typer
 
 from recollect.cli.answer import Answer, say, tell_pending
 from recollect.cli.options import OptionGroup, Shared
 from recollect.domain.files import make_file, make_folder
+from recollect.errors import NotFound
 from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from recollect.settings import Settings
 
 # --- The log file: warnings of the library, for when something has to be looked into later --------
 
@@ -88,7 +93,25 @@ Body = Callable[..., Answer | Coroutine[Any, Any, Answer | None] | None]
 Group = TypeVar("Group", bound=OptionGroup)
 
 
-def as_command(body: Body) -> Callable[..., None]:
+class Guest(Protocol):
+    """A command of another process that a server runs on the memory that it has open."""
+
+    err: TextIO
+
+    def run(self, body: Body, shared: Shared, arguments: dict[str, Any]) -> None:
+        """Run the body of a command, and keep what it answers."""
+        ...
+
+
+# Whose command this thread runs; None for one's own.
+GUEST: Final[ContextVar[Guest | None]] = ContextVar("GUEST", default=None)
+
+# What a command does where there is no memory yet: create one, use an empty one that ends with it,
+# or say that there is none.
+Missing = Literal["create", "pretend", "refuse"]
+
+
+def as_command(body: Body, *, missing: Missing = "refuse") -> Callable[..., None]:
     """Return the function that typer calls for `body`.
 
     A parameter that is an option group stands for its options; the shared ones are there always.
@@ -109,8 +132,12 @@ def as_command(body: Body) -> Callable[..., None]:
         arguments |= {
             parameter.name: shared for parameter in parameters if parameter.annotation is Shared
         }
+        guest = GUEST.get()
+        if guest is not None:
+            guest.run(body, shared, arguments)
+            return
         if takes_memory:
-            asyncio.run(_with_memory(body, shared, arguments))
+            asyncio.run(_with_memory(body, shared, arguments, missing))
             return
         result = body(**arguments)
         answer = asyncio.run(result) if isinstance(result, Coroutine) else result
@@ -144,9 +171,15 @@ def over(before: Shared | None, given: Shared) -> Shared:
 
 
 @asynccontextmanager
-async def opened(shared: Shared, question: str | None = None) -> AsyncGenerator[Memory]:
+async def opened(
+    shared: Shared, question: str | None = None, *, missing: Missing = "refuse"
+) -> AsyncGenerator[Memory]:
     """Open the memory that the shared options name, for one call."""
     settings = shared.settings()
+    if missing != "create" and not _has_memory(settings):
+        if missing == "refuse":
+            raise _no_memory(settings)
+        settings = _nowhere(settings)
     log_to(settings.log_file)
     memory = await Memory.open(settings).expecting(question)
     try:
@@ -155,10 +188,40 @@ async def opened(shared: Shared, question: str | None = None) -> AsyncGenerator[
         tell_pending(await memory.close())
 
 
-async def _with_memory(body: Body, shared: Shared, arguments: dict[str, Any]) -> None:
+def require_memory(settings: Settings) -> None:
+    """Raise an error where there is no memory: a command that reads must not create one."""
+    if not _has_memory(settings):
+        raise _no_memory(settings)
+
+
+def _has_memory(settings: Settings) -> bool:
+    # Imported here, as everything else that help does not need.
+    from recollect.assemble.stores import finds_memory
+
+    return finds_memory(settings)
+
+
+def _nowhere(settings: Settings) -> Settings:
+    """Return the settings with an empty memory that ends with this process."""
+    storage = settings.storage.model_copy(update={"backend": "in_memory", "path": None, "url": ""})
+    return settings.model_copy(update={"storage": storage})
+
+
+def _no_memory(settings: Settings) -> NotFound:
+    return NotFound(
+        f"There is no memory at {settings.store_name}; nothing was created",
+        code="no_such_memory",
+        hint="Check --data, or save something first: recollect remember TEXT. "
+        "`recollect where` shows the default place.",
+    )
+
+
+async def _with_memory(
+    body: Body, shared: Shared, arguments: dict[str, Any], missing: Missing
+) -> None:
     # What is asked first; most of the time until the answer is the model's loading.
     question: str | None = arguments.get("query")
-    async with opened(shared, question) as memory:
+    async with opened(shared, question, missing=missing) as memory:
         result = body(memory, **arguments)
         answer = await result if isinstance(result, Coroutine) else result
         if answer is not None:

@@ -7,24 +7,38 @@ import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recollect.domain.files import make_folder
+from recollect.domain.files import make_folder, make_private
 from recollect.errors import SettingsError
 
 
 def write_setting(path: Path, section: str, name: str, value: str) -> None:
     """Put a value into the file, which is made if it is missing and changes in one step."""
+    write_settings(path, {(section, name): value})
+
+
+def write_settings(
+    path: Path, values: Mapping[tuple[str, str], str], *, template: str = "", secret: bool = False
+) -> None:
+    """Put values into the file in one step; a missing file is made from the template.
+
+    A file with a `secret` in it is readable only by its owner afterwards.
+    """
     try:
         # A link goes on pointing at the file that somebody keeps elsewhere.
         file = path.resolve()
         before = file.read_bytes().decode() if file.exists() else ""
-        after = with_setting(before, section, name, value)
+        after = before or template
+        for (section, name), value in values.items():
+            after = with_setting(after, section, name, value)
         if after != before:
             make_folder(file.parent)
             _replace(file, after)
+        if secret:
+            make_private(file)
     except OSError as problem:
         raise SettingsError(
             f"The settings file {path} cannot be written: {problem.strerror}",
@@ -34,9 +48,15 @@ def write_setting(path: Path, section: str, name: str, value: str) -> None:
 
 
 def with_setting(text: str, section: str, name: str, value: str) -> str:
-    """Return the text of a settings file with one value added or changed."""
+    """Return the text of a settings file with one value added or changed.
+
+    The section may lie in others: `models.providers.openai`.
+    """
     wanted: dict[str, Any] = tomllib.loads(text)
-    wanted[section] = {**wanted.get(section, {}), name: value}
+    table = wanted
+    for part in section.split("."):
+        table = table.setdefault(part, {})
+    table[name] = value
     # Where it belongs is guessed and what comes out is read back, so a wrong guess does no harm.
     for changed in _attempts(text, section, name, value):
         if _means(changed, wanted):
@@ -55,14 +75,15 @@ def _attempts(text: str, section: str, name: str, value: str) -> Iterator[str]:
     if text and not text.endswith("\n"):
         text += newline
     pair = f"{name} = {_quoted(value)}"
-    in_a_table = rf"""["']?{section}["']?[ \t]*=[ \t]*\{{(?P<spot>)"""
+    heading = re.escape(section)
+    in_a_table = rf"""["']?{heading}["']?[ \t]*=[ \t]*\{{(?P<spot>)"""
     places = (
         # Where it has a value.
         (rf"""{name}["']?[ \t]*=[ \t]*(?P<spot>"(\\.|[^"\\\n])*"|'[^'\n]*')""", _quoted(value)),
         # Below the heading of its section.
-        (rf"""^[ \t]*\[[ \t]*["']?{section}["']?[ \t]*\][^\n]*\n(?P<spot>)""", pair + newline),
+        (rf"""^[ \t]*\[[ \t]*["']?{heading}["']?[ \t]*\][^\n]*\n(?P<spot>)""", pair + newline),
         # Before others of its section that are written without a heading.
-        (rf"""^(?P<spot>)[ \t]*["']?{section}["']?[ \t]*\.""", f"{section}.{pair}{newline}"),
+        (rf"""^(?P<spot>)[ \t]*["']?{heading}["']?[ \t]*\.""", f"{section}.{pair}{newline}"),
         # In the braces of its section.
         (in_a_table, f" {pair},"),
         (in_a_table, f" {pair} "),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from recollect.domain.page import Page
     from recollect.domain.profile import Profile, ProfileLine
     from recollect.domain.relation import Link
-    from recollect.domain.stats import Diagnosis, Health, Stats
+    from recollect.domain.stats import Diagnosis, Health, SpoolStats, Stats
     from recollect.domain.upkeep import Dispute, Swept
 
 T = TypeVar("T")
@@ -48,6 +48,10 @@ _CONCLUSIONS: Final = {
     "problem": "Something does not work; the arrows say how to fix it.",
 }
 
+_SPOOLED: Final = (
+    "The database server is away: this is kept on this machine and stored when it is back."
+)
+
 
 def line(console: Console, text: str) -> None:
     """Print one line, never broken, so that ids and paths can be copied."""
@@ -58,6 +62,8 @@ def record_card(console: Console, record: Record) -> None:
     """Print a record in a list: its kind, then its content."""
     _heading(console, record.id, _facts(record))
     _body(console, record.content, record.title)
+    if record.spooled:
+        line(console, _SPOOLED)
 
 
 def in_full(console: Console, item: Record | Turn) -> None:
@@ -128,6 +134,8 @@ def recalled(console: Console, found: Recalled) -> None:
 def turn_card(console: Console, turn: Turn) -> None:
     _heading(console, turn.id, _turn_facts(turn))
     _body(console, turn.content)
+    if turn.spooled:
+        line(console, _SPOOLED)
 
 
 def versions(console: Console, history: Sequence[Version]) -> None:
@@ -162,6 +170,7 @@ def stats(console: Console, figures: Stats) -> None:
         "embedding cache": f"{embeddings.entries:,} texts, {embeddings.hit_rate:.0%} hits",
         "summary cache": f"{figures.summary_cache.hit_rate:.0%} hits",
         "database": f"{figures.database_bytes:,} bytes",
+        **_waiting(figures.spool),
         **_last_day(figures.last_day),
         **{f"{it.task} model": _tier(it) for it in figures.models},
     }
@@ -169,6 +178,14 @@ def stats(console: Console, figures: Stats) -> None:
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
     console.print(table)
+
+
+def _waiting(spool: SpoolStats) -> dict[str, str]:
+    """Return what waits for the database server, if it may."""
+    if not spool.max_bytes:
+        return {}
+    aside = f", {spool.set_aside:,} set aside" if spool.set_aside else ""
+    return {"spool": f"{spool.waiting:,} writes wait, {spool.bytes:,} bytes{aside}"}
 
 
 def _last_day(day: MetricFigures) -> dict[str, str]:

@@ -39,6 +39,7 @@ from recollect.domain.directory import LabelEntry, SessionEntry
 from recollect.domain.embedding import Reindexing
 from recollect.domain.fields import checked_items
 from recollect.domain.filters import CommonFilters
+from recollect.domain.followers import Reconciled
 from recollect.domain.forgetting import Forgotten
 from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
@@ -51,12 +52,12 @@ from recollect.domain.preview import ContextPreview
 from recollect.domain.profile import Profile
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Role, Scope, namespace_of, parse_namespace
-from recollect.domain.stats import Stats
-from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+from recollect.domain.stats import SpoolStats, Stats
+from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats, MovedIn
 from recollect.domain.turn import Turn
 from recollect.domain.upkeep import BulkChange
 from recollect.domain.write import Pending, Route, Trace, Written
-from recollect.errors import Conflict, NotAvailable, StorageError, Unreachable
+from recollect.errors import Conflict, InvalidInput, NotAvailable, StorageError, Unreachable
 from recollect.memory import Memory
 from recollect.memory.administration import Agents, ApiKeys, BackgroundJobs
 from recollect.memory.archives import ToolArchives
@@ -67,6 +68,7 @@ from recollect.memory.shared import SharedMemory
 from recollect.memory.upkeep import Upkeep
 from recollect.memory.workspace import WorkspaceView
 from recollect.transfer.chat_import import session_name
+from recollect.transfer.foreign.sources import is_address, packed
 
 if TYPE_CHECKING:
     from recollect.context.session import Session
@@ -114,6 +116,7 @@ class RemoteMemory(ScopedRemote, Memory):
             NameGraph,
             Profile,
             Recalled,
+            Reconciled,
             Record,
             Reindexing,
             Route,
@@ -157,6 +160,12 @@ class RemoteMemory(ScopedRemote, Memory):
     @property
     def meter(self) -> Meter:
         raise _decided_there("What a server does")
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        raise NotAvailable(
+            "What waits for a database is known on the server", hint="`stats()` tells it."
+        )
 
     @property
     def settings(self) -> Settings:
@@ -388,6 +397,33 @@ class RemoteMemory(ScopedRemote, Memory):
         path = at("import", "chat")
         told = await self._connection.upload(path, self._scope, query, _pieces(source))
         return decoded(ImportedChats, told)
+
+    async def move_in(
+        self,
+        source: str | Path | BinaryIO,
+        origin: str,
+        *,
+        namespace: str | None = None,
+        all_scopes: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> MovedIn:
+        if is_address(source):
+            raise InvalidInput(
+                "A server does not call other addresses",
+                code="bad_usage",
+                hint="Import it where the database is, or save what the address answers to a file.",
+            )
+        query = {
+            "origin": origin,
+            "namespace": namespace,
+            "all_scopes": all_scopes,
+            "dry_run": dry_run,
+        }
+        with packed(source) as file:
+            path = at("import", "from")
+            told = await self._connection.upload(path, self._scope, query, _pieces(file))
+        return decoded(MovedIn, told)
 
     async def close(self) -> Pending:
         """Close the connection; on a memory made by `scope()` this does nothing.

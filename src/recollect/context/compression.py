@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
-from recollect.context.archives.description import parsed, summary_of
 from recollect.context.conversation import grouped, is_unread
 from recollect.context.edits import Drop, Edit, Insert, Replace
-from recollect.context.placeholder import close_placeholders, find_placeholders, one_line
+from recollect.context.placeholder import close_placeholders, find_placeholders
 from recollect.context.summary_text import is_summary, shortened, summary_message
-from recollect.domain.archive import content_of
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
 from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
 from recollect.language.analysis import terms
+from recollect.language.characters import one_line
+from recollect.language.digest import digest
 from recollect.language.summary import tongue_of
 from recollect.ports.language_model import TokenCounter
 
@@ -32,7 +32,6 @@ from recollect.ports.language_model import TokenCounter
 _ATTACHMENT_SOURCES: Final = frozenset({"url", "data", "text", "file_id"})
 _MIN_PROMPT_SIMILARITY: Final = 0.6
 _MAX_CACHED_MESSAGES: Final = 10_000
-_MAX_READ_CHARS: Final = 2_000_000
 
 
 class Trimmer:
@@ -53,9 +52,11 @@ class Trimmer:
         return message if parts == message.parts else replace(message, parts=parts)
 
     def told(self, result: str) -> str:
-        """Return a tool result in a few words."""
-        content = content_of(close_placeholders(result[:_MAX_READ_CHARS]))
-        return self._cut(summary_of(content, parsed(content), ""), self._most)
+        """Return what a tool result says, in a few lines."""
+        closed = close_placeholders(result)
+        archived = next(find_placeholders(closed), None)
+        # The placeholder of an archived result has its digest.
+        return self._digest(closed, self._most) if archived is None else archived[2].summary
 
     def _part(self, part: Part, is_result: bool) -> Part:
         match part:
@@ -84,17 +85,18 @@ class Trimmer:
         closed = close_placeholders(text)
         if next(find_placeholders(closed), None) is not None:
             return closed  # it is short already, and says how to load the rest
-        content = content_of(text[:_MAX_READ_CHARS])
-        told = summary_of(content, parsed(content), "")
         mark = shortened(len(text), tongue_of([text]))
-        return f"{mark} {self._cut(told, self._most - self._counter.count(mark) - 1)}"
+        return f"{mark}\n{self._digest(text, self._most - self._counter.count(mark) - 1)}"
+
+    def _digest(self, text: str, room: int) -> str:
+        return str(digest(text, room, self._counter.count))
 
     def _brief(self, text: str) -> str:
-        return self._cut(one_line(text, 4 * self._most), self._most)
+        return self._cut(text, self._most)
 
     def _cut(self, text: str, tokens: int) -> str:
         """Return as much of the beginning of a text as fits."""
-        line = one_line(text, len(text) + 1)
+        line = one_line(text, 8 * self._most)
         while line and (count := self._counter.count(line)) > tokens:
             line = line[: min(len(line) - 1, len(line) * max(0, tokens) // count)].rstrip()
         return line

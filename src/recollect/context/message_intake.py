@@ -220,7 +220,7 @@ class MessageIntake:
     async def _archive_result(self, text: str, call: ToolCall, question: str) -> str:
         """Return what this turn shows of a result: the result, or its placeholder."""
         try:
-            return await self._archive.process_tool_result(
+            return await self._archive.archived(
                 call.name, tool_input(call), text, self._session, question=question
             )
         except StorageError as problem:

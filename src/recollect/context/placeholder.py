@@ -10,16 +10,21 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Final, Literal, TypeAlias
+
+from recollect.language.characters import one_line
 
 Language: TypeAlias = Literal["zh", "en"]
 LengthUnit: TypeAlias = Literal["characters", "bytes"]
 Shown: TypeAlias = Literal["full", "passages", "beginning", "range", "problem"]
 
-SHOWN_SUMMARY: Final = 200
 SHOWN_QUERY: Final = 200
 SHOWN_SOURCES: Final = 3
 _MAX_SOURCE_CHARS: Final = 200
+# More than any digest has; a placeholder is recognised up to this length.
+_MAX_SUMMARY_LINES: Final = 100
+_MAX_LINE_CHARS: Final = 500
 
 _RULE: Final = "━" * 37
 _ID: Final = r"[\w-]{1,64}"
@@ -86,7 +91,7 @@ _WORDS: Final[Mapping[Language, _Words]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placeholder:
-    """The visible form of an archive; texts are cut to one line of limited length."""
+    """The visible form of an archive; texts are cut to lines of limited length."""
 
     id: str
     tool: str
@@ -103,7 +108,7 @@ class Placeholder:
         shown: dict[str, object] = {
             "tool": one_line(self.tool, SHOWN_QUERY),
             "query": one_line(self.query, SHOWN_QUERY),
-            "summary": one_line(self.summary, SHOWN_SUMMARY),
+            "summary": _lines(self.summary),
             "sources": tuple(source for source in sources if source)[:SHOWN_SOURCES],
             "time": self.time.astimezone(UTC).replace(microsecond=0),
         }
@@ -172,6 +177,17 @@ def open_placeholders(text: str, contents: Mapping[str, tuple[Shown, str]]) -> s
     return "".join([*pieces, closed[at:]])
 
 
+def renew_placeholders(text: str, current: Mapping[str, Placeholder]) -> str:
+    """Return the text with these placeholders as they are now; open ones stay open."""
+    pieces: list[str] = []
+    at = 0
+    for start, end, placeholder in find_placeholders(text):
+        if placeholder.id in current:
+            pieces += text[at:start], str(current[placeholder.id])
+            at = end
+    return "".join([*pieces, text[at:]])
+
+
 def close_placeholders(text: str) -> str:
     """Return the text with every placeholder closed."""
     pieces: list[str] = []
@@ -182,14 +198,10 @@ def close_placeholders(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def one_line(text: str, limit: int) -> str:
-    """Return the text in one printable line, cut to `limit` with an ellipsis."""
-    # Spaces may be removed, so somewhat more than the limit is read.
-    line = " ".join(text[: 4 * limit + 100].split())
-    if not line.isprintable():
-        visible = (letter if letter.isprintable() else " " for letter in line)
-        line = " ".join("".join(visible).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+def _lines(text: str) -> str:
+    """Return the printable lines of a text that are not empty."""
+    lines = (one_line(line, _MAX_LINE_CHARS) for line in text.splitlines())
+    return "\n".join(islice(filter(None, lines), _MAX_SUMMARY_LINES))
 
 
 def _block(placeholder: Placeholder, shown: Shown, content: str) -> str:
@@ -226,7 +238,7 @@ def _pattern(words: _Words) -> re.Pattern[str]:
         rf"{words.length}: (?P<length>\d+)(?P<unit>{units})\n"
         rf"{_RULE}\n"
         rf"{words.summary}:\n"
-        rf"(?P<summary>.*)\n"
+        rf"(?P<summary>.*(?:\n.+){{0,{_MAX_SUMMARY_LINES - 1}}}?)\n"
         rf"(?:\n{words.sources}:\n(?P<sources>(?:- .*\n)+))?"
         rf"{_RULE}\n"
         rf'{words.load} load_tool_history\(uuid="(?P=id)"\)'

@@ -24,12 +24,14 @@ _SEPARATOR: Final = "\n\n"
 class PromptExtras:
     """What a request shows besides the conversation.
 
-    `shown` are messages that replace those at their index; `load` are archives to open whole or, if
-    that is too much, by the passages about `question`. `guide`, `profile` and `beside` go to the
-    end of the system prompt, `ahead` before the text of the newest user message. When there is no
-    room, the guide is the first to be left out and the profile the last.
+    `renewed` are messages with placeholders as they are now, in place of those stored. `shown` are
+    messages that replace those at their index; `load` are archives to open whole or, if that is too
+    much, by the passages about `question`. `guide`, `profile` and `beside` go to the end of the
+    system prompt, `ahead` before the text of the newest user message. When there is no room, the
+    guide is the first to be left out and the profile the last.
     """
 
+    renewed: Mapping[int, Message] = field(default_factory=dict[int, Message], hash=False)
     shown: Mapping[int, Message] = field(default_factory=dict[int, Message], hash=False)
     load: tuple[str, ...] = ()
     question: str = ""
@@ -94,6 +96,7 @@ class PromptBuilder:
         Attempts get more and more modest; the first one that fits wins.
         """
         compressed = await self._compress(messages)
+        messages = _replaced(messages, _untouched(wishes.renewed, compressed.edits))
         too_small: InvalidInput | None = None
         async for attempt in self._attempts(messages, compressed.edits, wishes):
             try:
@@ -177,11 +180,7 @@ class PromptBuilder:
     def _plan(
         self, messages: tuple[Message, ...], attempt: _Attempt
     ) -> tuple[tuple[Message, ...], int]:
-        said = messages
-        if attempt.replaced:
-            said = tuple(
-                attempt.replaced.get(index, message) for index, message in enumerate(messages)
-            )
+        said = _replaced(messages, attempt.replaced)
         window = with_system_text(apply(said, attempt.edits), attempt.beside)
         window = with_user_text(window, attempt.ahead)
         plan = plan_window(window, self._budget, self._counter)
@@ -227,6 +226,12 @@ def _untouched(shown: Mapping[int, Message], edits: Sequence[Edit]) -> dict[int,
         return {}
     edited = edited_places(edits)
     return {index: message for index, message in shown.items() if index not in edited}
+
+
+def _replaced(messages: tuple[Message, ...], others: Mapping[int, Message]) -> tuple[Message, ...]:
+    if not others:
+        return messages
+    return tuple(others.get(index, message) for index, message in enumerate(messages))
 
 
 def _contains(window: Sequence[Message], wanted: Iterable[Message]) -> bool:

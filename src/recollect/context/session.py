@@ -16,8 +16,8 @@ from datetime import timedelta
 from typing import Any, Final, Literal, overload
 
 from recollect.context.anthropic_messages import AnthropicMessages, reports_error
-from recollect.context.archives.manager import ToolResultManager
-from recollect.context.archives.triggers import choose
+from recollect.context.archives.manager import Renewed, ToolResultManager
+from recollect.context.archives.triggers import choose, nearness_of
 from recollect.context.background_compression import BackgroundCompression
 from recollect.context.edits import (
     Drop,
@@ -25,6 +25,7 @@ from recollect.context.edits import (
     Insert,
     Keep,
     Replace,
+    archives_in,
     newest_places,
     placeholder_ids,
     with_result,
@@ -41,6 +42,7 @@ from recollect.context.message_formats import (
 from recollect.context.message_intake import MessageIntake, ReceivedMessage
 from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer, Offers
+from recollect.context.placeholder import renew_placeholders
 from recollect.context.prompt_builder import BuiltPrompt, PromptBuilder, PromptExtras
 from recollect.context.scratchpad import SessionScratchpad, render_scratchpad
 from recollect.context.session_state import (
@@ -86,6 +88,16 @@ class CurrentTurn:
     def offered(self) -> Mapping[str, Offer]:
         """Return the known results of calls, by id; of two with the same id the later one."""
         return {call.id: offer for call, offer in self._offered.items()}
+
+    def renew(self, current: Mapping[str, Renewed]) -> None:
+        """Show archives as they are now."""
+        placeholders = {archive: it.placeholder for archive, it in current.items()}
+        shown = dict(self.shown)
+        for turn, text in shown.items():
+            late = [current[archive].shown for archive in placeholder_ids(text) & current.keys()]
+            whole = next((it for it in late if it is not None), text)
+            shown[turn] = renew_placeholders(whole, placeholders)
+        self.shown = shown
 
     async def offers_for(self, messages: Iterable[Message]) -> Mapping[ToolCall, Offer]:
         """Return the known results of the calls in new messages."""
@@ -167,6 +179,7 @@ class Session:
         self._current = CurrentTurn(Offers(self._notes, self._archive))
         self._spans: Mapping[str, tuple[int, int]] = {}
         self._sent = BuiltPrompt()
+        self._remembered = MemoryContext(text="", tokens=0, ids=(), left_out=())
         self._saved_tokens = 0
         # The calls whose results were noted when they came, before the conversation has them.
         self._noted_calls: set[str] = set()
@@ -234,6 +247,11 @@ class Session:
     def summaries(self) -> tuple[Summary, ...]:
         """Return what replaces the beginning of the conversation, in order."""
         return () if self._window is None else self._window.compression.compression.parts
+
+    @property
+    def remembered(self) -> MemoryContext:
+        """Return what the last prompt said of what is remembered."""
+        return self._remembered
 
     @property
     def usage(self) -> SessionUsage:
@@ -343,7 +361,8 @@ class Session:
         tools found is included, and the scratchpad on request. From the first query on, the guide
         to the memory tools is included where the agent has memory, unless `with_guide` says
         otherwise. What is remembered has `session.prepare_seconds` to be found; the rest is left
-        out. `usage.degraded` reports what is missing.
+        out. The first prompt of a process also waits for its models, up to `session.patience`.
+        `usage.degraded` reports what is missing.
         """
         await self._send(
             query,
@@ -492,10 +511,12 @@ class Session:
         with_scratchpad: bool,
         with_guide: bool | None,
     ) -> tuple[Message, ...]:
-        began = time.monotonic()
         window = await self._ensure_loaded()
         messages = self._intake.messages
         window.sender.begin(messages)
+        if query is not None:
+            await self._parts.ready()
+        began = time.monotonic()
         question = _newest_words(messages) if query is None else query
         if with_guide is None:
             with_guide = query is not None or self._tongue is not None
@@ -506,6 +527,7 @@ class Session:
         limit = self._parts.settings.prepare_seconds or math.inf
         left = limit - (time.monotonic() - began)
         remembered = await self._recall(query, messages, max(0.0, left))
+        self._remembered = remembered
         degraded = remembered.degraded
         if remembered.place == "system":
             beside.append(remembered.recalled)
@@ -518,6 +540,7 @@ class Session:
                 await self._intake.load_whole()
             messages = self._intake.messages
         wishes = PromptExtras(
+            renewed=await self._renewed(messages),
             shown=self._current.in_place(messages),
             load=opened,
             question=question,
@@ -597,6 +620,7 @@ class Session:
             if self._window is None or self._is_over:
                 return self._pending
             await self._window.compression.close()
+            await self._archive.close()
             await self._save()
             has_news, self._has_news = self._has_news, False
         # Saving detects whether the session was forgotten elsewhere.
@@ -609,6 +633,7 @@ class Session:
         async with self._turn:
             if self._window is not None:
                 await self._window.compression.close()
+            await self._archive.close()
             self._notes.reset()
             self._is_over = True
 
@@ -621,6 +646,7 @@ class Session:
         async with self._turn:
             window = await self._load()
             await window.compression.close()
+            await self._archive.close()
             await self._kept.clear()
             self._notes.reset()
             self._is_over = True
@@ -753,6 +779,28 @@ class Session:
             self._caller, self._id, query, window=messages[covered:], within=within
         )
 
+    async def _renewed(self, messages: Sequence[Message]) -> dict[int, Message]:
+        """Return the messages whose placeholders have changed since they were stored.
+
+        A result is digested as a whole, or by a model, after its turn was stored.
+        """
+        covered = max((summary.end for summary in self.summaries), default=0)
+        held = {
+            index: ids
+            for index, message in enumerate(messages[covered:], covered)
+            if (ids := archives_in(message))
+        }
+        current = await self._archive.renewed(sorted(set[str]().union(*held.values())))
+        self._current.renew(current)
+        placeholders = {archive: it.placeholder for archive, it in current.items()}
+        changed: dict[int, Message] = {}
+        for index in held:
+            text = messages[index].text
+            renewed = renew_placeholders(text, placeholders)
+            if renewed != text:
+                changed[index] = with_result(messages[index], renewed)
+        return changed
+
     async def _to_load(self, load: str | Iterable[str], question: str) -> tuple[str, ...]:
         """Return the archives to open: the requested ones and those the policy chooses."""
         asked = [load] if isinstance(load, str) else checked_items(load, "load")
@@ -778,7 +826,8 @@ class Session:
             archive_id for archive_id in known if users and places.get(archive_id, -1) < users[-1]
         ]
         found = await self._parts.archive.archives.find(self._caller.readable, ids=earlier)
-        return choose(question, found, self._parts.archiving)
+        nearness = await nearness_of(question, found, self._parts.archive.embedding)
+        return choose(question, nearness, self._parts.archiving)
 
 
 def _newest_words(messages: Sequence[Message]) -> str:

@@ -159,9 +159,10 @@ def _mark(notes: SessionNotes) -> object:
 class SessionParts:
     """The services and settings of a session.
 
-    `opened` is called with the caller whose session was loaded, `ended` with one whose session has
-    ended, `left` with one whose session was closed after something was said; the last two return
-    what of it is still to be read.
+    `opened` is called with the caller whose session was loaded, `ready` waits for the models that
+    this began to load, but not for long. `ended` is called with a caller whose session has ended,
+    `left` with one whose session was closed after something was said; these two return what of it
+    is still to be read.
     """
 
     archive: ArchiveParts
@@ -170,6 +171,7 @@ class SessionParts:
     state: State
     summariser: Summariser
     opened: Callable[[Caller], None]
+    ready: Callable[[], Awaitable[None]]
     ended: Callable[[Caller, str], Awaitable[Pending]]
     left: Callable[[Caller, str], Awaitable[Pending]]
     settings: SessionSettings

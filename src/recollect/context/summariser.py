@@ -122,6 +122,7 @@ _TRUST: Final[Mapping[PointKind, float]] = {
     PointKind.CONCLUSION: 5.0,
     PointKind.TODO: 6.0,
     PointKind.AGREEMENT: 6.0,
+    PointKind.CORRECTION: 6.0,
     PointKind.QUESTION: 5.0,
     PointKind.FACT: 5.0,
 }
@@ -303,6 +304,7 @@ def _keep_grounded(form: SummaryForm, ground: Ground) -> _Found:
         PointKind.CONCLUSION: form.conclusions,
         PointKind.TODO: form.todos,
         PointKind.AGREEMENT: form.agreements,
+        PointKind.CORRECTION: form.corrections,
         PointKind.QUESTION: form.open_questions,
         PointKind.FACT: form.facts,
     }
@@ -333,7 +335,12 @@ def _turn_ids(messages: Iterable[Message]) -> tuple[str, ...]:
 _CATEGORY: Final = "task-traces"
 _IMPORTANCE: Final = 0.5
 _CONFIDENCE: Final = 0.8
-_OUTCOMES: Final = (PointKind.DECISION, PointKind.CONCLUSION, PointKind.AGREEMENT)
+_OUTCOMES: Final = (
+    PointKind.DECISION,
+    PointKind.CONCLUSION,
+    PointKind.AGREEMENT,
+    PointKind.CORRECTION,
+)
 _STOPS: Final = "。！？!?;；."
 
 

@@ -36,9 +36,11 @@ from recollect.domain.directory import (
     LabelKind,
     NameEntry,
     Part,
+    RecordOrder,
     ScopeEntry,
     SessionEntry,
     Workspace,
+    WorkspaceEntry,
 )
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor
@@ -56,6 +58,16 @@ _USUAL_TAGS: Final = 50
 _BY_NUMBER: Final = "n"
 # A place before every record of a list: no record has a time as late as this.
 _END: Final = Cursor(at=2**62, id="")
+
+
+_LATEST: Final = (_RECORDS.observed_at.desc(), _RECORDS.id.desc())
+_ORDERS: Final[Mapping[RecordOrder, tuple[ColumnElement[Any], ...]]] = {
+    "newest": _LATEST,
+    "oldest": (_RECORDS.observed_at, _RECORDS.id),
+    "surest": (_RECORDS.confidence.desc(), *_LATEST),
+    "least_sure": (_RECORDS.confidence, *_LATEST),
+    "most_used": (_RECORDS.access_count.desc(), *_LATEST),
+}
 
 
 class SqlDirectory:
@@ -226,6 +238,61 @@ class SqlDirectory:
                 wanted = wanted.where(_TAGS.record_id == _RECORDS.id)
             rows = connection.execute(wanted).all()
             return [LabelEntry(name=row.name, records=row.records) for row in rows]
+
+        return await self._database.read(read)
+
+    async def workspaces(self) -> Sequence[WorkspaceEntry]:
+        """Return the workspaces that hold something, those with the most records first."""
+        names = (_SCOPES.org, _SCOPES.workspace)
+        wanted = select(_SCOPES.id, *names, _SCOPES.agent, _SCOPES.user).where(
+            _SCOPES.agent != FORGOTTEN_AGENT
+        )
+
+        def read(connection: Connection) -> list[WorkspaceEntry]:
+            scopes: dict[tuple[str, str], list[Any]] = defaultdict(list)
+            for row in connection.execute(wanted):
+                scopes[row.org, row.workspace].append(row)
+            contents = _contents(
+                connection, [row.id for of_one in scopes.values() for row in of_one]
+            )
+            return [
+                WorkspaceEntry(
+                    org=org,
+                    workspace=workspace,
+                    users=len({row.user for row in of_one} - {""}),
+                    agents=len(
+                        {row.agent for row in of_one if not row.agent.startswith("*")} - {""}
+                    ),
+                    contents=_total(contents[row.id] for row in of_one),
+                )
+                for (org, workspace), of_one in scopes.items()
+            ]
+
+        return await self._database.read(read)
+
+    async def records_by(
+        self,
+        within: Workspace,
+        where: Filter,
+        order: RecordOrder,
+        *,
+        now: datetime,
+        offset: int,
+        limit: int,
+    ) -> Sequence[Record]:
+        """Return records that match the filter, in an order of their own."""
+
+        def read(connection: Connection) -> list[Record]:
+            wanted = (
+                select(schema.records)
+                .where(_passes(within, where))
+                .order_by(*_ORDERS[order])
+                .offset(offset)
+                .limit(limit)
+            )
+            rows = rows_of(connection, wanted, {"now": to_micros(now)})
+            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+            return [record_from(row, scopes[row["scope_id"]]) for row in rows]
 
         return await self._database.read(read)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet
@@ -14,15 +14,18 @@ from recollect.domain.directory import (
     LabelKind,
     NameEntry,
     Part,
+    RecordOrder,
     RecordsFound,
     ScopeEntry,
     SessionEntry,
     Workspace,
+    WorkspaceEntry,
 )
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.page import Cursor, Page, PageWanted
-from recollect.domain.scope import Caller, Scope
+from recollect.domain.record import Record
+from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.times import to_micros
 from recollect.errors import InvalidInput, NotAllowed
 from recollect.ports.runtime import Clock
@@ -38,6 +41,9 @@ INSPECT_EVERY: Final = timedelta(minutes=10)
 _KNOWN_LOOKS: Final = 10_000
 # The maximum number of scopes of a search or health check over a whole workspace.
 MAX_SCOPES: Final = 5_000
+
+
+T = TypeVar("T")
 
 
 class WorkspaceDirectory:
@@ -57,11 +63,9 @@ class WorkspaceDirectory:
 
     async def labels(self, extent: Extent, kind: LabelKind, page: PageWanted) -> Page[LabelEntry]:
         """Return tags or categories, most frequent first."""
-        offset = 0 if page.after is None else max(0, page.after.at)
+        offset = _offset(page)
         found = await self._directory.labels(extent, kind, offset=offset, limit=page.one_more)
-        return page.of(
-            [(Cursor(at=offset + record, id="n"), one) for record, one in enumerate(found, 1)]
-        )
+        return page.of(_numbered(found, offset))
 
     async def scopes(self, within: Workspace, page: PageWanted) -> Page[ScopeEntry]:
         """Return the scopes that something was written to, newest first."""
@@ -81,8 +85,24 @@ class WorkspaceDirectory:
         """Return how many users some workspaces have, each `org/workspace`, or all of them."""
         return len(await self._directory.users(workspaces))
 
+    async def workspaces(self, caller: Caller, page: PageWanted) -> Page[WorkspaceEntry]:
+        """Return the workspaces of the whole server, those with the most records first."""
+        caller.role.require(Role.ADMIN, "Listing all workspaces")
+        found = sorted(
+            await self._directory.workspaces(),
+            key=lambda it: (-it.contents.records, -it.contents.turns, it.org, it.workspace),
+        )
+        offset = _offset(page)
+        return page.of(_numbered(found[offset : offset + page.one_more], offset))
+
     async def records(
-        self, within: Workspace, where: Filter, page: PageWanted, *, with_facets: bool
+        self,
+        within: Workspace,
+        where: Filter,
+        page: PageWanted,
+        *,
+        with_facets: bool,
+        order: RecordOrder = "newest",
     ) -> RecordsFound:
         """Return the records of a workspace that match the filter, latest first."""
         if where.as_of is not None:
@@ -91,19 +111,29 @@ class WorkspaceDirectory:
                 code="bad_filter",
             )
         now = self._clock.now()
-        found = await self._directory.records(
-            within, where, now=now, after=page.after, limit=page.one_more
-        )
-        placed = [
-            (Cursor(at=to_micros(record.observed_at), id=record.id), record) for record in found
-        ]
-        listed = page.of(placed)
+        listed = page.of(await self._placed_records(within, where, page, order, now))
         return RecordsFound(
             items=listed.items,
             next_cursor=listed.next_cursor,
             total=await self._directory.count(within, where, now=now),
             facets=await self._directory.facets(within, where, now=now) if with_facets else None,
         )
+
+    async def _placed_records(
+        self, within: Workspace, where: Filter, page: PageWanted, order: RecordOrder, now: datetime
+    ) -> list[tuple[Cursor, Record]]:
+        if order != "newest":
+            offset = _offset(page)
+            found = await self._directory.records_by(
+                within, where, order, now=now, offset=offset, limit=page.one_more
+            )
+            return _numbered(found, offset)
+        found = await self._directory.records(
+            within, where, now=now, after=page.after, limit=page.one_more
+        )
+        return [
+            (Cursor(at=to_micros(record.observed_at), id=record.id), record) for record in found
+        ]
 
     async def inspected(
         self, caller: Caller, agent: str | None, user: str | None, what: str | None
@@ -144,3 +174,12 @@ class WorkspaceDirectory:
             self._looks = {it: at for it, at in self._looks.items() if at > since}
         told = self._looks.get(look)
         return told is None or told <= since
+
+
+def _offset(page: PageWanted) -> int:
+    """Return where a page of a list begins that is continued by number."""
+    return 0 if page.after is None else max(0, page.after.at)
+
+
+def _numbered(found: Sequence[T], offset: int) -> list[tuple[Cursor, T]]:
+    return [(Cursor(at=offset + place, id="n"), one) for place, one in enumerate(found, 1)]

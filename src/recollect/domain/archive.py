@@ -113,6 +113,8 @@ def _not_plain(why: str) -> InvalidInput:
 
 
 RangeUnit: TypeAlias = Literal["lines", "characters"]
+# Who wrote the summary of an archive; "" = nobody who read all of it.
+Summariser: TypeAlias = Literal["", "digest", "model"]
 
 _RANGE: Final = re.compile(
     r"(?:(lines?|l|characters?|chars?|c)\s*+(?::\s*+)?)?l?(\d{1,18})\s*+-\s*+l?(\d{1,18})"
@@ -146,6 +148,7 @@ class Archive:
     expires_at: datetime | None
     last_loaded: datetime | None = None
     loads: int = 0
+    summarised_by: Summariser = ""
 
     @property
     def is_text(self) -> bool:

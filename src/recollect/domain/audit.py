@@ -55,6 +55,8 @@ class AuditEntry:
     # Its position in the chain of its workspace; None until it is sealed.
     seq: int | None
     is_erased: bool
+    title: str = ""
+    """What its target is called now, or the question of a prompt; empty once that is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from recollect.domain.page import Page
 from recollect.domain.record import Record
@@ -15,6 +15,8 @@ from recollect.domain.scope import Scope
 NOBODY: Final = "-"
 Part = Literal["agent", "user"]
 LabelKind = Literal["tag", "category"]
+RecordOrder = Literal["newest", "oldest", "surest", "least_sure", "most_used"]
+RECORD_ORDERS: Final[tuple[RecordOrder, ...]] = get_args(RecordOrder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,17 @@ class NameEntry:
 
     name: str
     scopes: int
+    contents: Contents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceEntry:
+    """A workspace that something was written to, and how much it holds."""
+
+    org: str
+    workspace: str
+    users: int
+    agents: int
     contents: Contents
 
 

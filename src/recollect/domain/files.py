@@ -48,6 +48,22 @@ def open_new(path: Path, mode: str, **options: Any) -> IO[Any]:
     return path.open(mode, **options)
 
 
+def write_all(handle: int, content: bytes) -> None:
+    """Write all of the content, however little of it one call takes."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(handle, left) :]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def make_private(path: Path) -> None:
     """Remove the access of everybody else to a file or folder."""
     path.chmod(_FOLDER_MODE if path.is_dir() else _FILE_MODE)

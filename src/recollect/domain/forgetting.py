@@ -87,11 +87,11 @@ class Forgotten:
     """How much was forgotten of each kind, or would be in a dry run.
 
     `evidence_left` are turns that were evidence of a forgotten record and stay. `erasure_pending`
-    means that the content is no longer reachable, but a job has yet to erase it from the files,
-    because the file is large or was being read; `verification` is None until then.
-    `wal_pending` is its former name. `unused_room_kept` means that a database of more than 2^25
-    pages (128 GB) is too large to be overwritten in place: copies of rows may be left until a
-    `VACUUM`.
+    means that the content is no longer reachable, but a job has yet to erase it: because the file
+    is large or was being read, or because stores are `away`, such as Redis or S3; `verification` is
+    None until then. `wal_pending` is its former name. `unused_room_kept` means that a database of
+    more than 2^25 pages (128 GB) is too large to be overwritten in place: copies of rows may be
+    left until a `VACUUM`.
     """
 
     forget_id: str
@@ -101,6 +101,7 @@ class Forgotten:
     erasure_pending: bool = False
     wal_pending: bool = False
     unused_room_kept: bool = False
+    away: tuple[str, ...] = ()
     verification: Verification | None = None
 
     @property

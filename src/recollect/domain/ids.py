@@ -10,7 +10,7 @@ import uuid
 from typing import Final, Literal
 
 Stored = Literal["mem", "ep", "proc", "turn", "sess", "arc", "doc", "unit", "job", "item"]
-Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget", "key"]
+Prefix = Stored | Literal["anon", "write", "recall", "conflict", "prop", "forget", "key", "spool"]
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS: Final = [first + second for first in _ALPHABET for second in _ALPHABET]
@@ -31,8 +31,17 @@ def anonymous_id(conversation: str) -> str:
 
     It is the same whenever the conversation goes on, and safe in any place that takes an id.
     """
-    digest = hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).digest()
-    return f"anon_{_base32(int.from_bytes(digest[:16]), _TEXT_LENGTH)}"
+    return _derived("anon", conversation)
+
+
+def derived_id(prefix: Stored, *parts: str) -> str:
+    """Return the id of something that another system named: the same whenever it is met again."""
+    return _derived(prefix, "\x1f".join(parts))
+
+
+def _derived(prefix: Prefix, text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return f"{prefix}_{_base32(int.from_bytes(digest[:16]), _TEXT_LENGTH)}"
 
 
 def unit_name(unit: int) -> str:

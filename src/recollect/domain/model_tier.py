@@ -104,6 +104,21 @@ class ModelChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered in a conversation, how long it took and what it cost.
+
+    `cost` is in US dollars; None where the price is not known, as for a server of one's own.
+    """
+
+    model: str
+    text: str
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUsage:
     """The calls of one tier since the process began, and their cost.
 

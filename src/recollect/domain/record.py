@@ -135,6 +135,8 @@ class Record:
     metadata: Mapping[str, Any] = field(hash=False)
     links: tuple[Link, ...] = field(default=(), compare=False)
     """Its relations to other records and turns; loaded for a single record or a page."""
+    spooled: bool = field(default=False, compare=False)
+    """Whether it waits on this machine, durable, until the database server is back."""
 
     def evolve(self, **changes: Any) -> Record:
         """Return the record with some fields changed; what new content states is undecided."""

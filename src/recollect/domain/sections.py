@@ -43,7 +43,7 @@ class SessionSettings:
     )
     messages: Annotated[int, Ge(4)] = setting(50, "maximum number of messages to send")
     patience: Annotated[float, Ge(0)] = setting(
-        2.0, "seconds that a prompt waits for summaries of messages that no longer fit"
+        2.0, "seconds that a prompt waits for summaries it needs, and the first one for models"
     )
     prepare_seconds: Annotated[float, Ge(0)] = setting(
         0.3, "seconds after which a prompt does without what is not found by then; 0 = no limit"
@@ -83,6 +83,7 @@ class ArchiveSettings:
     show: Literal["passages", "full", "placeholder"] = setting(
         "passages", "what the turn that produced a result shows of it"
     )
+    summary_tokens: Count = setting(200, "summary of a result in its placeholder")
     passage_tokens: Count = 1_500
     full_tokens: Count = 16_000
     load_tokens: Count = setting(4_000, "passages of a loaded result")
@@ -91,10 +92,30 @@ class ArchiveSettings:
     policy: Literal["model", "keyword", "similarity", "mixed"] = setting(
         "model", "who decides to load an archived result"
     )
-    similarity: Share = setting(0.5, "share of words in common with a result")
+    similarity: Share = setting(
+        0.55,
+        "how near a question is to a line of a result's digest; 0 = unrelated, 1 = answered there",
+    )
     keep_days: Days | None = 30
     max_count: Count | None = setting(10_000, "of one scope")
     max_bytes: Count | None = setting(5_000_000_000, "of one scope")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3Settings:
+    """How to reach an s3:// place; what is empty comes from the usual variables AWS_…"""
+
+    endpoint: str = setting(
+        "", "address of a server of your own, such as https://minio.example:9000; empty = AWS"
+    )
+    region: str = setting("", "region of the bucket")
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+    session_token: str = field(default="", repr=False)
+    virtual_host: bool = setting(
+        False, "whether the endpoint begins with the name of the bucket, instead of the path"
+    )
+    ca_file: str = setting("", "certificate of an authority of your own, in PEM")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal
 
+from recollect.domain.followers import FollowerState
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.relation import RULES
@@ -57,6 +59,37 @@ class CacheStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpoolStats:
+    """The writes that wait on this machine while the database server is away."""
+
+    waiting: int = 0
+    """The writes that this process will replay."""
+    bytes: int = 0
+    max_bytes: int = 0
+    oldest: datetime | None = None
+    away_seconds: float = 0.0
+    """For how long the server has been away; 0 while it answers."""
+    set_aside: int = 0
+    """The writes of all processes that the database refused; they are kept in the folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisStats:
+    """The state of the Redis server beside the database, and what this process asked of it."""
+
+    place: str
+    is_away: bool
+    """While it is away, everything comes from the database."""
+    problem: str = ""
+    calls: int = 0
+    failures: int = 0
+    away_seconds: float = 0.0
+    recall_cache: CacheStats = CacheStats()
+    embedding_cache: CacheStats = CacheStats()
+    state: CacheStats = CacheStats()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """Everything that `stats` returns."""
 
@@ -76,6 +109,11 @@ class Stats:
     judged: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     # Figures of all processes on this database for the last 24 hours.
     last_day: MetricFigures = field(default_factory=MetricFigures)
+    # Stores that are derived from the database, and how far behind each is.
+    followers: tuple[FollowerState, ...] = ()
+    spool: SpoolStats = field(default_factory=SpoolStats)
+    # None without a Redis server.
+    redis: RedisStats | None = None
 
 
 # --- The figures of the health panel --------------------------------------------------------------

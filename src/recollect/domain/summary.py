@@ -20,6 +20,7 @@ class PointKind(StrEnum):
     CONCLUSION = "conclusion"
     TODO = "todo"
     AGREEMENT = "agreement"
+    CORRECTION = "correction"
     QUESTION = "question"
     FACT = "fact"
 
@@ -79,6 +80,10 @@ class Summary:
     @property
     def agreements(self) -> tuple[str, ...]:
         return self.told(PointKind.AGREEMENT)
+
+    @property
+    def corrections(self) -> tuple[str, ...]:
+        return self.told(PointKind.CORRECTION)
 
     @property
     def open_questions(self) -> tuple[str, ...]:

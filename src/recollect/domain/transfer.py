@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, get_args
 
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
@@ -26,9 +27,15 @@ class RecordHistory:
         return self.versions[-1].record
 
     def holds(self, other: RecordHistory) -> bool:
-        """Return whether it has every version of the other, apart from usage counts."""
-        known = {version.number: _said(version) for version in self.versions}
-        return all(known.get(version.number) == _said(version) for version in other.versions)
+        """Return whether it has every version of the other, apart from usage counts.
+
+        What a version states may have been decided since, if it was not.
+        """
+        known = {version.number: version for version in self.versions}
+        return all(
+            version.number in known and _repeats(known[version.number], version)
+            for version in other.versions
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +148,58 @@ class ImportedChats:
     empty: int = 0
     bad: int = 0
     problems: tuple[LineProblem, ...] = ()
+
+
+# --- Moving in from another memory ----------------------------------------------------------------
+
+Origin = Literal["mem0", "langmem", "langgraph", "letta", "zep", "chatgpt", "claude"]
+"""Whose memory is moved in. `langgraph` copies a store as items, `langmem` reads its memories."""
+
+ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How many of one kind were added and were here already; the rest is in `left_out`."""
+
+    added: int = 0
+    known: int = 0
+
+    def __add__(self, other: Counted) -> Counted:
+        return Counted(added=self.added + other.added, known=self.known + other.known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMoved:
+    """What could not be carried over: why, how many, and one of them."""
+
+    reason: str
+    count: int
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedIn:
+    """The result of moving in from another memory, or with `dry_run` what it would be.
+
+    `owners` counts the memories and messages found for each `agent/user`.
+    """
+
+    origin: Origin
+    dry_run: bool
+    records: Counted = field(default_factory=Counted)
+    messages: Counted = field(default_factory=Counted)
+    items: Counted = field(default_factory=Counted)
+    conversations: int = 0
+    owners: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    left_out: tuple[NotMoved, ...] = ()
+
+
+def _repeats(known: Version, other: Version) -> bool:
+    if other.record.facet is None and known.record.facet is not None:
+        undecided = known.record.evolve(facet=None, about="", facet_fixed=False)
+        known = replace(known, record=undecided)
+    return _said(known) == _said(other)
 
 
 def _said(version: Version) -> tuple[Record, str, str]:

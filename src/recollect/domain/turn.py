@@ -52,6 +52,9 @@ class Turn:
     payload: Mapping[str, Any] = field(hash=False)
     act: Act | None = field(default=None, compare=False)
     """Decided once, when the turn is stored; None for an older turn that is not classified yet."""
+    spooled: bool = field(default=False, compare=False)
+    """Whether it waits on this machine, durable, until the database server is back; its place in
+    the session is then not known yet."""
 
 
 def new_turn(

@@ -12,6 +12,10 @@ from recollect.domain.record import Kind, Record, Status, Tier
 from recollect.domain.relation import Conflict
 from recollect.domain.scope import Scope
 
+# The importance counts as at most a second: it breaks ties between records of the same time and
+# never lifts one above a newer one.
+_SECOND: Final = 1.0
+
 RetentionAction = Literal["expire", "delete", "purge"]
 SweepAction = Literal["promote", "expire", "delete", "purge"]
 SweepReason = Literal["recalled", "unread", "time", "grace", "retention", "capacity"]
@@ -19,6 +23,11 @@ SweepReason = Literal["recalled", "unread", "time", "grace", "retention", "capac
 expired longer ago than the grace period. retention, capacity: by a rule, or over the limit."""
 EXPIRED_BY: Final[tuple[SweepReason, ...]] = ("time", "retention", "capacity")
 """Why records expire; the reason in a record's history begins with one of these and a colon."""
+
+
+def buffer_score(record: Record) -> float:
+    """Return the place of a record in the short-term buffer: its time in seconds and importance."""
+    return record.observed_at.timestamp() + record.importance * _SECOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,10 +20,13 @@ WriteStatus = Literal[
     "skipped",
     "deleted",
     "proposed",
+    "spooled",
 ]
 """same: it seems to say what a stored record says; both stay, linked, and one of them is shown.
 merged: it certainly does, and the stored record is confirmed. deleted: the user asked to forget it;
-undo restores it. proposed: the same, but a person decides it first as a conflict."""
+undo restores it. proposed: the same, but a person decides it first as a conflict. spooled: it waits
+on this machine until the database server is back; it is then saved as it is, and compared
+afterwards."""
 
 FORGET_WISH: Final = "forget-wish"
 """The tag of a record that says what the user asked to forget."""

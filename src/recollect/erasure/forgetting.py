@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
@@ -21,8 +21,16 @@ from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.errors import Conflict, InvalidInput, NotAllowed, StorageBusy, StorageError
+from recollect.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    StorageBusy,
+    StorageError,
+    StoreAway,
+)
 from recollect.ports.archives import Blobs
+from recollect.ports.copies import Copies
 from recollect.ports.erasure import Cleaning
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
@@ -31,12 +39,17 @@ from recollect.recall.listing import Listing
 if TYPE_CHECKING:
     from recollect.erasure.proof import SqlProof
     from recollect.erasure.rows import SqlErasure
+    from recollect.spool.entries import SpoolEntry
+    from recollect.spool.service import Spool
 
 _PAGE_RECORDS: Final = 500
 # The number of batches that run without a pause.
 _BATCHES_WITHOUT_PAUSE: Final = 5
 # The kinds that progress counts.
 _OWNERS: Final = ("records", "turns", "archives", "documents")
+
+# The ledger of forgettings may lie in the bucket too.
+_OF_BLOBS: Final = frozenset({"blobs_unreachable", "blobs_refused"})
 
 _log = logging.getLogger(__name__)
 
@@ -93,28 +106,76 @@ async def erase(
     blobs: Blobs,
     forget_id: str,
     tell: Callable[[Mapping[str, int]], None] = lambda erased: None,
-) -> None:
+    *,
+    copies: Sequence[Copies] = (),
+    names: Mapping[int, Scope] | None = None,
+) -> tuple[str, ...]:
     """Erase what is hidden, batch by batch, until nothing is left.
 
-    A long erasure pauses as long as it works, so that other requests are served.
+    Return the names of the stores that are away and still have something of it. `names` are those
+    that the scopes had, if they are known. A long erasure pauses as long as it works, so that other
+    requests are served.
     """
     timer = asyncio.get_running_loop().time
+    is_blob_store_away = False
     for number in itertools.count():
         start = timer()
         erased = await erasure.advance(forget_id)
         if erased is None:
-            return
+            break
         if erased.blobs:
-            await blobs.delete(erased.blobs)
-            await erasure.dropped(forget_id)
+            is_blob_store_away = is_blob_store_away or not await _delete(blobs, erased.blobs)
+            await (erasure.put_off if is_blob_store_away else erasure.dropped)(forget_id)
         tell(erased.counts)
         if number >= _BATCHES_WITHOUT_PAUSE:
             await asyncio.sleep(timer() - start)
+    away: list[str] = []
+    if left := await erasure.left(forget_id):
+        if is_blob_store_away or not await _delete(blobs, left):
+            away.append(blobs.name)
+        else:
+            await erasure.dropped_left(forget_id)
+    return (*away, *await _erase_copies(erasure, copies, forget_id, names))
 
 
-async def clean_up(erasure: SqlErasure, forget_id: str, *, even_large: bool) -> Cleaning:
-    """Clean the files, which ends the forgetting; a job does it if it is not possible now."""
+async def _delete(blobs: Blobs, keys: Sequence[str]) -> bool:
+    """Delete blobs; return False if the store is away."""
+    try:
+        await blobs.delete(keys)
+    except StorageError as problem:
+        _log.warning("%d forgotten contents are deleted later: %s", len(keys), problem)
+        return False
+    return True
+
+
+async def _erase_copies(
+    erasure: SqlErasure,
+    copies: Sequence[Copies],
+    forget_id: str,
+    names: Mapping[int, Scope] | None,
+) -> list[str]:
+    """Erase it from every derived store; return the names of those that are away."""
+    away: list[str] = []
+    done = await erasure.erased_in(forget_id) if copies else []
+    for store in copies:
+        if store.name in done:
+            continue
+        try:
+            await store.erase(names or await erasure.touched(forget_id))
+            await erasure.copies_erased(forget_id, store.name)
+        except StoreAway as problem:
+            _log.warning("%s is erased from there later: %s", forget_id, problem)
+            away.append(store.name)
+    return away
+
+
+async def clean_up(
+    erasure: SqlErasure, forget_id: str, *, even_large: bool, away: Sequence[str] = ()
+) -> Cleaning:
+    """Clean the files, which ends the forgetting unless a store is `away`; a job does the rest."""
     cleaning = await erasure.clean(forget_id, even_large=even_large)
+    if away:
+        cleaning = "waits"
     if cleaning == "waits":
         await erasure.postpone(forget_id)
         return cleaning
@@ -140,7 +201,11 @@ class Forgetting:
         let_go: Callable[[Target], Awaitable[None]],
         own_document: Callable[[Caller, str], Awaitable[Document]],
         copied: Callable[[], Awaitable[Collection[str]]],
+        copies: Sequence[Copies] = (),
+        spool: Spool | None = None,
     ) -> None:
+        self._spool = spool
+        self._copies = copies
         # Writes pending in this process must come before the forgetting.
         self._settle = settle
         self._erasure = erasure
@@ -166,6 +231,8 @@ class Forgetting:
         progress: Progress | None = None,
     ) -> Forgotten:
         """Erase the target, or with `dry_run` count what would be erased."""
+        if self._spool is not None and not dry_run:
+            await self._forget_waiting(self._spool, caller, wish)
         await self._require_no_copy(caller, wish)
         try:
             await self._settle()
@@ -186,14 +253,24 @@ class Forgetting:
         begun = await self._erasure.begin(target, forget_id)
         await self._let_go(target)
         cleaning: Cleaning = "waits"
+        away: tuple[str, ...] = ()
         try:
             async with self._turn(forget_id):
                 tell = _report_progress(begun.counts, progress)
-                await erase(self._erasure, self._blobs, forget_id, tell)
+                away = await erase(
+                    self._erasure,
+                    self._blobs,
+                    forget_id,
+                    tell,
+                    copies=self._copies,
+                    names=begun.scopes,
+                )
                 # Nothing can be verified before the files are clean, so `verify` waits for that.
-                cleaning = await clean_up(self._erasure, forget_id, even_large=verify)
+                cleaning = await clean_up(self._erasure, forget_id, even_large=verify, away=away)
         except StorageError as problem:
             # It is hidden already; a job does the rest.
+            if problem.code in _OF_BLOBS:
+                away = (self._blobs.name,)
             _log.warning("%s will be finished later: %s", forget_id, problem)
             with contextlib.suppress(StorageError):
                 await self._erasure.postpone(forget_id)
@@ -208,8 +285,24 @@ class Forgetting:
             erasure_pending=is_pending,
             wal_pending=is_pending,
             unused_room_kept=cleaning == "too_large",
+            away=away,
             verification=verification,
         )
+
+    async def _forget_waiting(self, spool: Spool, caller: Caller, wish: ForgetRequest) -> None:
+        """Have what waits for the database server stored first, so that it is forgotten with all
+        that belongs to it; while the server is away, erase what is meant where it waits.
+        """
+        try:
+            await spool.drain()
+        except StorageError as problem:
+            erased = await spool.erase(lambda entry: _is_meant(caller, wish, entry))
+            raise StorageError(
+                f"The database is away, so only what waited on this machine was erased ({erased:,} "
+                f"records and turns): {problem.message}",
+                code=problem.code,
+                hint="Forget again when the database is back; what it holds is unchanged.",
+            ) from problem
 
     async def _require_no_copy(self, caller: Caller, wish: ForgetRequest) -> None:
         """Refuse while a copy that was left by a move, or is being made, would keep it."""
@@ -227,8 +320,13 @@ class Forgetting:
     async def run(self, job: Job) -> None:
         """Finish an interrupted forgetting."""
         async with self._turn(job.key):
-            await erase(self._erasure, self._blobs, job.key)
-            cleaning = await clean_up(self._erasure, job.key, even_large=True)
+            away = await erase(self._erasure, self._blobs, job.key, copies=self._copies)
+            cleaning = await clean_up(self._erasure, job.key, even_large=True, away=away)
+        if away:
+            raise StorageBusy(
+                f"What was forgotten is still in {', '.join(away)}, which is away",
+                code="store_away",
+            )
         if cleaning == "waits":
             raise StorageBusy(
                 "The files are not clean yet: the database is being read, or the disk is full",
@@ -312,6 +410,21 @@ def _report_progress(
 def _is_own(caller: Caller, scope: Scope) -> bool:
     """Return whether a scope is the caller's or its children's; the user's own scope is not."""
     return scope == caller.scope or scope != caller.scope.of_user
+
+
+def _is_meant(caller: Caller, wish: ForgetRequest, entry: SpoolEntry) -> bool:
+    """Return whether something that waits belongs to what is to be forgotten."""
+    if wish.user is not None:
+        person = _person(caller, wish.user, is_operator=wish.all_agents)
+        place = (person.org, person.workspace, person.name)
+        return any(place == (it.org, it.workspace, it.user) for it in entry.scopes)
+    if wish.everything:
+        return caller.scope in entry.scopes
+    if not entry.scopes.issubset(caller.writable):
+        return False
+    if wish.session is not None:
+        return any(item.session == wish.session for item in entry.items)
+    return not entry.ids.isdisjoint(wish.ids)
 
 
 def _person(caller: Caller, user: str, *, is_operator: bool) -> Person:

@@ -44,7 +44,9 @@ from recollect.erasure.raw_search import (
     written_forms,
 )
 from recollect.erasure.targets import Found, find
+from recollect.errors import StorageError, StoreAway
 from recollect.ports.archives import Blobs
+from recollect.ports.copies import Copies
 from recollect.ports.erasure import Mementos
 
 _MOST_TERMS: Final = 200
@@ -307,6 +309,7 @@ PLACES: Final[Mapping[str, str]] = {
     "documents": "documents",
     "editions": _INDEX,
     "embedding_models": "the list of models",
+    "followers": "how far derived stores are",
     "idempotency": "answers kept for repeated requests",
     "items": "what frameworks keep",
     "jobs": "work that waits",
@@ -356,14 +359,40 @@ def file_words(path: Path, database: Path) -> str:
 
 _MOST_CONTENTS = 10
 _OUT_OF_REACH = "the files, logs and backups of the database server, which were not searched"
+_OUT_OF_REACH_BESIDE = "the snapshots and logs on the disk of {}, which were not searched"
+
+
+async def _search_store(store: Copies, wanted: Mapping[bytes, str]) -> list[Remains]:
+    """Search everything that a derived store holds."""
+    patterns = ManyPatterns(wanted)
+    return [
+        Remains(term=wanted[pattern], place=store.name, detail=place)
+        async for place, content in store.contents()
+        for pattern in patterns.find(content)
+    ]
+
+
+async def _strays(store: Copies) -> list[Remains]:
+    """Return what a derived store has that the database does not have."""
+    try:
+        count = await store.strays()
+    except StoreAway as problem:
+        return [Remains(term="unknown: it could not be searched", place=str(problem))]
+    its = f"{count:,} entries that the database does not have"
+    return [Remains(term=its, place=store.name)] if count else []
 
 
 class SqlProof:
     """Searches a SQL database, its files, the blob store and other files for what was forgotten."""
 
     def __init__(
-        self, database: Database, blobs: Blobs, other_files: Callable[[], Sequence[Path]]
+        self,
+        database: Database,
+        blobs: Blobs,
+        other_files: Callable[[], Sequence[Path]],
+        stores: Sequence[Copies] = (),
     ) -> None:
+        self._stores = stores
         self._database = database
         self._blobs = blobs
         self._other_files = other_files
@@ -375,8 +404,10 @@ class SqlProof:
             return collect_terms(connection, find(connection, target))
 
         taken = await self._database.read(read)
-        contents = [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
-        texts = [*taken.texts, *contents]
+        texts = [*taken.texts]
+        # A blob store that is away does not keep anybody from forgetting.
+        with contextlib.suppress(StorageError):
+            texts += [await self._content(key) for key in taken.contents[:_MOST_CONTENTS]]
         if target.person is not None:
             texts.append(target.person.name)
         return Mementos(
@@ -397,7 +428,12 @@ class SqlProof:
         database = self._database.path
         wanted, found = await self._database.read(search)
         traces += found
-        searched = [*dict.fromkeys(PLACES.values()), f"{contents:,} archived contents"]
+        where = f" in {self._blobs.name}" if "://" in self._blobs.name else ""
+        searched = [*dict.fromkeys(PLACES.values()), f"{contents:,} archived contents{where}"]
+        for store in self._stores:
+            traces += await _search_store(store, wanted)
+            traces += await _strays(store)
+            searched.append(store.name)
         for path in self._places():
             places = await asyncio.to_thread(raw_search.search_file, path, wanted)
             traces += [in_file(it, path, at, database) for it, at in places.items()]
@@ -410,6 +446,7 @@ class SqlProof:
         copies = [it.name for it in database.parent.glob(f"{database.name}.before-restore*")]
         if not isinstance(self._database, SqliteDatabase):
             copies.append(_OUT_OF_REACH)
+        copies += [_OUT_OF_REACH_BESIDE.format(store.name) for store in self._stores]
         return Verification(
             terms=len(silent),
             searched=tuple(dict.fromkeys(searched)),
@@ -442,12 +479,12 @@ class SqlProof:
             yield key, await self._content(key)
 
     async def _content(self, key: str) -> str:
-        import zstandard
+        from recollect.domain.compression import ZstdError, pieces_of
 
         stored = await self._blobs.get(key) or b""
         # What is damaged, so that nobody can read it, is searched as it is.
-        with contextlib.suppress(zstandard.ZstdError):
-            stored = zstandard.ZstdDecompressor().decompressobj().decompress(stored)
+        with contextlib.suppress(ZstdError):
+            stored = b"".join(pieces_of(stored))
         return stored.decode(errors="replace")
 
     def _places(self) -> list[Path]:

@@ -27,12 +27,13 @@ from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.portable import holds, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import rows_of, scope_key, to_json
-from recollect.backends.sql.scopes import lock_or_make_scope, lock_scopes
+from recollect.backends.sql.scopes import lock_or_make_scope, lock_scopes, scopes_by_id
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import FORGET, Person, Target
 from recollect.domain.ids import new_id
 from recollect.domain.item import texts_in
 from recollect.domain.job import is_gone, new_holder
+from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.unit import ARCHIVE
 from recollect.erasure import targets as erasure_targets
@@ -64,6 +65,8 @@ class HiddenTarget:
     counts: Counter[str] = field(hash=False)
     evidence_left: tuple[str, ...]
     found: Found = field(hash=False)
+    # The names that the scopes had of which something goes.
+    names: Mapping[int, Scope] = field(hash=False)
 
     @property
     def scopes(self) -> tuple[int, ...]:
@@ -77,6 +80,7 @@ def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Hi
         # Others may write there at this moment; what they have written is found with the rest.
         lock_scopes(connection, (*found.whole, *found.parts, *found.related, *found.shared))
         found = find(connection, target)
+    names = scopes_by_id(connection, {*found.whole, *found.parts, *found.related, *found.shared})
     counts: Counter[str] = Counter()
     counts["audit"] += _erase_audit(connection, found, forget_id, now)
     pseudonym = None
@@ -98,6 +102,7 @@ def hide(connection: Connection, target: Target, forget_id: str, now: int) -> Hi
         counts=+counts,
         evidence_left=found.evidence_left,
         found=found,
+        names=names,
     )
 
 
@@ -397,6 +402,7 @@ class SqlErasure:
             begun = hide(connection, target, forget_id, to_micros(now))
             entry = erasure_targets.entry_of(target, begun.found, forget_id)
             scopes = {"renamed": begun.renamed, "made": begun.made}
+            scopes["staying"] = tuple(sorted({*begun.names} - {*begun.renamed}))
             touched = (*begun.found.whole, *begun.found.parts, *begun.found.shared)
             payload = {**scopes, "entry": entry.as_json()}
             _add_job(connection, forget_id, payload, touched, now, lease)
@@ -448,11 +454,50 @@ class SqlErasure:
 
     async def dropped(self, forget_id: str) -> None:
         """Confirm that the blobs returned so far were deleted."""
+        await self._note(forget_id, lambda payload: {"blobs": []})
+
+    async def put_off(self, forget_id: str) -> None:
+        """Leave the blobs returned so far for the end: they cannot be deleted now."""
+        await self._note(
+            forget_id,
+            lambda payload: {"blobs": [], "left": [*payload.get("left", ()), *payload["blobs"]]},
+        )
+
+    async def left(self, forget_id: str) -> list[str]:
+        """Return the blobs that could not be deleted."""
+        payload = await self._payload(forget_id)
+        return [] if payload is None else payload.get("left", [])
+
+    async def dropped_left(self, forget_id: str) -> None:
+        """Confirm that these were deleted."""
+        await self._note(forget_id, lambda payload: {"left": []})
+
+    async def touched(self, forget_id: str) -> dict[int, Scope | None]:
+        """Return the scopes of which something goes; those that lost their names have none."""
+        payload = await self._payload(forget_id)
+        if payload is None or payload["entry"] is None:
+            return {}
+        staying: list[int] = payload.get("staying", [])
+        named = await self._database.read(lambda it: scopes_by_id(it, staying))
+        return {**dict.fromkeys(payload["renamed"]), **named}
+
+    async def copies_erased(self, forget_id: str, name: str) -> None:
+        """Confirm that a derived store has nothing of it any more."""
+        await self._note(forget_id, lambda payload: {"done": [*payload.get("done", ()), name]})
+
+    async def erased_in(self, forget_id: str) -> list[str]:
+        """Return the derived stores that have nothing of it any more."""
+        payload = await self._payload(forget_id)
+        return [] if payload is None else payload.get("done", [])
+
+    async def _note(
+        self, forget_id: str, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> None:
         payload = await self._payload(forget_id)
         if payload is not None:
-            noted = to_json({**payload, "blobs": []})
-            emptied = update(schema.jobs).where(_its(forget_id)).values(payload=noted)
-            await self._write(lambda connection: connection.execute(emptied))
+            noted = to_json({**payload, **change(payload)})
+            written = update(schema.jobs).where(_its(forget_id)).values(payload=noted)
+            await self._write(lambda connection: connection.execute(written))
 
     async def clean(self, forget_id: str, *, even_large: bool) -> Cleaning:
         """Remove what remains in the files.
@@ -567,7 +612,7 @@ def _add_job(
 def _all_of(connection: Connection, begun: HiddenTarget) -> Erased:
     """Return the counts of what is erased at once and what is erased in batches."""
     counts = begun.counts + count_all(connection, begun.scopes)
-    return Erased(counts=counts, evidence_left=begun.evidence_left)
+    return Erased(counts=counts, evidence_left=begun.evidence_left, scopes=begun.names)
 
 
 def _tidy(connection: Connection, renamed: Sequence[int], made: Sequence[int]) -> None:

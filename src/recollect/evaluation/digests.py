@@ -60,7 +60,7 @@ def measure_digests(
     """Return the share of facts in digests of several sizes, beside two simple ways of cutting."""
     count = EstimatedTokens().count
     ways: Mapping[str, Callable[[LabelledText, int], str]] = {
-        "digest": lambda text, room: digest(text.text, room, count, query=text.query),
+        "digest": lambda text, room: str(digest(text.text, room, count, query=text.query)),
         "head and tail": lambda text, room: _head_and_tail(text.text, room, count),
         "opening": lambda text, room: _opening(text.text, room, count),
     }
@@ -83,7 +83,7 @@ def measure_digests(
 
 def missed(text: LabelledText, room: int) -> list[tuple[tuple[str, ...], ...]]:
     """Return the facts that the digest of a text lacks."""
-    short = digest(text.text, room, EstimatedTokens().count, query=text.query)
+    short = str(digest(text.text, room, EstimatedTokens().count, query=text.query))
     return [fact for fact in text.facts if not _holds(short, fact)]
 
 

@@ -21,16 +21,20 @@ from recollect.domain.archive import Blob
 from recollect.domain.audit import AuditVerdict
 from recollect.domain.embedding import GAP_LASTS, EmbedderCheck, EmbedderState, EmbeddingModel
 from recollect.domain.files import is_private
+from recollect.domain.followers import FollowerState
 from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask
 from recollect.domain.stats import DatabaseCondition, Finding, IndexFigures, TroubledJob, Verdict
 from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt
 from recollect.ports.runtime import Clock
+from recollect.ports.vector_sink import SinkReport
 
 if TYPE_CHECKING:
+    from recollect.backends.redis.examination import RedisCondition
     from recollect.backends.sql.maintenance import SqlMaintenance
     from recollect.embedding.scope_models import SqlScopeModels
+    from recollect.followers.rows import FollowedScopes
 
 _MEGABYTE: Final = 1 << 20
 _MAX_LISTED_FAULTS: Final = 10
@@ -56,6 +60,37 @@ def nothing_stored(database: Path, *, is_temporary: bool) -> Finding:
         else f"{database} (created when something is first stored)",
         figures={"path": str(database), "exists": False},
     )
+
+
+def follower_finding(
+    state: FollowerState, report: SinkReport | None = None, problem: str = ""
+) -> Finding:
+    """Return the finding about a store that is derived from the database."""
+    part = f"{state.kind} store"
+    told = f"{state.done:,} of {state.total:,} units of {state.scopes:,} scopes"
+    lag = "up to date" if not state.lag else f"{state.lag:,} writes behind"
+    if state.to_erase:
+        lag += f", {state.to_erase:,} forgotten scopes to erase"
+    figures = {"name": state.name, "lag": state.lag, "to_erase": state.to_erase}
+    if problem or report is None:
+        return Finding(
+            part=part,
+            verdict="problem" if state.to_erase else "warning",
+            message=f"{problem}; the database answers alone ({told}, {lag})",
+            hint="Start it, or check its URL and key in storage.vectors; it catches up by itself.",
+            figures=figures,
+        )
+    figures |= {"version": report.version, "index": report.index}
+    message = f"{state.name}, {report.version}, {report.index}: {told}, {lag}"
+    if report.problems:
+        return Finding(
+            part=part,
+            verdict="problem",
+            message="; ".join(report.problems),
+            hint="Ask its administrator; docs/vectors.md lists the permissions.",
+            figures=figures,
+        )
+    return Finding(part=part, message=message, figures=figures)
 
 
 class Doctor:
@@ -446,6 +481,115 @@ def move_finding(agent: str, state: str, source: str, target: str) -> Finding:
         hint=f"Go on: recollect agents move {agent} --to {target}; or give up: recollect agents "
         f"move {agent} --purge",
         figures=figures,
+    )
+
+
+def spool_finding(place: Path, waiting: int, size: int, set_aside: int) -> Finding | None:
+    """Return the finding about writes that wait for a database server, if there are any."""
+    figures: dict[str, object] = {"waiting": waiting, "bytes": size, "set_aside": set_aside}
+    if set_aside:
+        return Finding(
+            part="spool",
+            verdict="problem",
+            message=f"{set_aside:,} writes that were kept while the database was away could not be "
+            f"stored; they are in {place}",
+            hint="The log says why each was refused. Save again what is needed, then remove the "
+            "set-aside files.",
+            figures=figures,
+        )
+    if waiting:
+        return Finding(
+            part="spool",
+            verdict="warning",
+            message=f"{waiting:,} writes ({size:,} bytes) wait in {place} for the database",
+            hint="They are stored by whichever process has the memory open when the server is "
+            "back.",
+            figures=figures,
+        )
+    return None
+
+
+def bucket_finding(
+    name: str,
+    waiting: int,
+    *,
+    milliseconds: float = 0.0,
+    is_same: bool = True,
+    problem: StorageError | None = None,
+) -> Finding:
+    """Return the finding about a bucket for contents, and what waits on this machine for it."""
+    queue = f"{waiting:,} contents wait on this machine" if waiting else "nothing waits for it"
+    figures: dict[str, object] = {"waiting": waiting, "milliseconds": round(milliseconds, 2)}
+    if problem is not None:
+        return Finding(
+            part="bucket",
+            verdict="problem",
+            message=f"{problem.message}; {queue}",
+            hint=problem.hint,
+            figures=figures | {"code": problem.code},
+        )
+    return Finding(
+        part="bucket",
+        verdict="ok" if is_same else "problem",
+        message=f"{name}: written, read and deleted in {milliseconds:.0f} ms; {queue}"
+        if is_same
+        else f"{name} does not return what was written to it",
+        figures=figures,
+    )
+
+
+def redis_finding(
+    condition: RedisCondition, mirrored: FollowedScopes | None = None, *, is_others: bool = False
+) -> Finding:
+    """Return the finding about Redis, and how far its mirror is behind the database."""
+    if condition.problem:
+        return Finding(
+            part="redis",
+            verdict="warning",
+            message=f"{condition.name} is away: {condition.problem}; the database serves alone",
+            hint="Start it, or correct storage.state and storage.state_password. What it misses "
+            "is mirrored when it is back.",
+            figures={"problem": condition.problem},
+        )
+    told = [
+        f"{condition.name}, version {condition.version or 'unknown'}",
+        f"{condition.milliseconds:.1f} ms, {condition.memory_bytes / _MEGABYTE:,.1f} MB",
+    ]
+    if mirrored is not None:
+        told.append(
+            f"{mirrored.lag:,} writes behind, {mirrored.to_build:,} scopes to mirror, "
+            f"{mirrored.to_erase:,} to erase"
+        )
+    problems: list[tuple[str, str]] = []
+    if is_others:
+        problems.append(
+            ("its keys belong to another database", "Set storage.state_prefix for this one.")
+        )
+    if condition.denied:
+        refused = ", ".join(condition.denied)
+        remedy = "Allow these commands on the keys of storage.state_prefix (ACL SETUSER)."
+        problems.append((f"refused: {refused}", remedy))
+    if condition.is_too_old:
+        problems.append(("it is too old", "Use Redis 6 or newer, or Valkey."))
+    warnings: list[tuple[str, str]] = []
+    if condition.eviction.startswith("allkeys"):
+        remedy = "With maxmemory-policy volatile-lru, it drops only what expires anyway."
+        warnings.append((f"it may drop any key ({condition.eviction})", remedy))
+    return Finding(
+        part="redis",
+        verdict="problem" if problems else "warning" if warnings else "ok",
+        message="; ".join([*told, *(it for it, _ in (*problems, *warnings))]),
+        hint=" ".join(remedy for _, remedy in (*problems, *warnings)),
+        figures={
+            "version": condition.version,
+            "milliseconds": round(condition.milliseconds, 2),
+            "memory_bytes": condition.memory_bytes,
+            "encrypted": condition.is_encrypted,
+            "denied": list(condition.denied),
+            "writes_behind": 0 if mirrored is None else mirrored.lag,
+            "scopes_to_mirror": 0 if mirrored is None else mirrored.to_build,
+            "scopes_to_erase": 0 if mirrored is None else mirrored.to_erase,
+        },
     )
 
 

@@ -23,7 +23,15 @@ from recollect.domain.meter import (
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.domain.scope import Holding, Scope, split
-from recollect.domain.stats import CacheStats, DuplicatePair, Health, HealthFigures, Stats
+from recollect.domain.stats import (
+    CacheStats,
+    DuplicatePair,
+    Health,
+    HealthFigures,
+    RedisStats,
+    SpoolStats,
+    Stats,
+)
 from recollect.domain.times import aware
 from recollect.domain.unit import RECORD, UNIT_OWNERS
 from recollect.embedding.service import EmbeddingService
@@ -35,10 +43,12 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import UnitIndex, VectorIndex
 from recollect.recall.cache import CachedRecaller
+from recollect.spool.service import Spool
 from recollect.writing.judges import JudgeChain, certainly_same
 
 if TYPE_CHECKING:
     from recollect.backends.sql.maintenance import SqlMaintenance
+    from recollect.followers.following import Following
     from recollect.health.figures import SqlHealth
     from recollect.health.metric_hours import SqlMetricHours
 
@@ -303,8 +313,14 @@ class StatisticsCollector:
         models: Callable[[], tuple[ModelUsage, ...]],
         judge: Callable[[], JudgeChain],
         metrics: MetricsKeeper,
+        redis: Callable[[], RedisStats | None],
+        followings: Callable[[], Iterable[Following]],
+        spool: Spool | None = None,
     ) -> None:
+        self._redis = redis
+        self._followings = followings
         self._store = store
+        self._spool = spool
         self._jobs = jobs
         self._maintenance = maintenance
         self._units = units
@@ -334,4 +350,7 @@ class StatisticsCollector:
             judge=self._judge().name,
             judged=self._judge().counts,
             last_day=await self._metrics.last_day(),
+            followers=tuple([await following.state() for following in self._followings()]),
+            spool=SpoolStats() if self._spool is None else self._spool.stats(),
+            redis=self._redis(),
         )

@@ -143,12 +143,20 @@ class SqlJobs:
             lambda connection: connection.execute(statement).rowcount == 1
         )
 
-    async def finish(self, job: Job, result: Mapping[str, Any] | None = None) -> None:
+    async def finish(
+        self, job: Job, result: Mapping[str, Any] | None = None, *, is_listed: bool = True
+    ) -> None:
         as_claimed = _JOBS.run_after == to_micros(job.run_after)
         now = self._clock.now()
 
         def end(connection: Connection) -> None:
-            if not _ended(connection, and_(_held(job), as_claimed), _DONE, now, result):
+            its = and_(_held(job), as_claimed)
+            has_ended = (
+                _ended(connection, its, _DONE, now, result)
+                if is_listed
+                else connection.execute(delete(schema.jobs).where(its)).rowcount > 0
+            )
+            if not has_ended:
                 # It was asked for again while it ran, so it is due once more.
                 free = update(schema.jobs).where(_held(job))
                 connection.execute(free.values(lease_until=0, lease_owner=""))

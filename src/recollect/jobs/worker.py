@@ -48,13 +48,19 @@ class Worker:
         lease: timedelta = _LEASE,
         unhurried: Collection[str] = (),
         lanes: Sequence[Collection[str]] = (),
+        tireless: Collection[str] = (),
+        are_listed: bool = True,
     ) -> None:
         self._jobs = jobs
+        # Whether a finished job is kept in the list for a day.
+        self._are_listed = are_listed
         self._lease = lease
         self._clock = clock
         self._handlers = handlers
         # Jobs that are delayed on purpose: `drain` does not wait for them, but runs due ones.
         self._hurried = [kind for kind in handlers if kind not in unhurried]
+        # Jobs that are tried again until they succeed.
+        self._tireless = tireless
         # Called once before the first job, to queue work that is pending.
         self._look_for_work = look_for_work
         self._looking = asyncio.Lock()
@@ -147,7 +153,7 @@ class Worker:
             if is_awaited:
                 raise
         else:
-            await self._jobs.finish(job, result)
+            await self._jobs.finish(job, result, is_listed=self._are_listed)
         finally:
             working.cancel()
             keeping.cancel()
@@ -157,8 +163,8 @@ class Worker:
             return await self._handlers[job.kind](job)
 
     async def _put_back(self, job: Job, problem: Exception) -> None:
-        gives_up = job.attempts >= _MAX_ATTEMPTS
-        wait = min(_FIRST_WAIT * 2 ** (job.attempts - 1), _LONGEST_WAIT)
+        gives_up = job.attempts >= _MAX_ATTEMPTS and job.kind not in self._tireless
+        wait = min(_FIRST_WAIT * 2 ** min(job.attempts - 1, 20), _LONGEST_WAIT)
         _log.warning(
             "job %s (%s) failed, attempt %d%s: %s",
             job.kind,
@@ -190,13 +196,17 @@ class Worker:
 
     async def _work_forever(self, kinds: tuple[str, ...]) -> None:
         work_in_background()
+        is_paused = False
         while True:
             try:
                 await self._look()
                 await self._run_lane(kinds)
+                is_paused = False
             except RecollectError as problem:
                 # The database may be busy or away for a while; jobs wait in it.
-                _log.warning("background work pauses: %s", problem)
+                level = logging.INFO if is_paused else logging.WARNING
+                _log.log(level, "background work pauses: %s", problem)
+                is_paused = True
             await asyncio.sleep(_IDLE_SECONDS)
 
 

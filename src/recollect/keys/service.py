@@ -7,11 +7,13 @@ import hashlib
 import hmac
 import logging
 import secrets
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from recollect.backends.sql.outage import LOST
 from recollect.domain.access import ApiKey, NewKey, SignIn
 from recollect.domain.fields import checked_items, checked_text
 from recollect.domain.ids import new_id
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 _MARK: Final = "rk"
 _SECRET_BYTES: Final = 32
 _MAX_KEY_CHARACTERS: Final = 200
+# For so long a key that was used here is trusted while the database server is away: nobody can
+# revoke one then, but somebody may have before.
+_TRUSTED_FOR: Final = timedelta(hours=1)
+_MAX_IN_USE: Final = 1_000
 _MAX_NAME_CHARACTERS: Final = 60
 # The last use of a key is stored at most this often.
 _USE_NOTED_EVERY: Final = timedelta(minutes=1)
@@ -45,6 +51,10 @@ class KeyService:
         self._clock = clock
         self._noted: dict[str, datetime] = {}
         self._noting: set[asyncio.Task[None]] = set()
+        # The keys that were in use here, for while the database server is away.
+        self._in_use: OrderedDict[str, tuple[StoredKey, datetime]] = OrderedDict()
+        self._has_any = False
+        self._asked_for_any: datetime | None = None
 
     async def create(
         self,
@@ -99,7 +109,18 @@ class KeyService:
 
     async def has_any(self) -> bool:
         """Return whether a key was ever created; from then on, every request needs one."""
-        return await self._keys.has_any()
+        if self._has_any:
+            return True
+        now = self._clock.now()
+        try:
+            self._has_any = await self._keys.has_any()
+        except StorageError as problem:
+            asked = self._asked_for_any
+            if problem.code not in LOST or asked is None or now - asked > _TRUSTED_FOR:
+                raise
+            return False
+        self._asked_for_any = now
+        return self._has_any
 
     async def has_usable(self) -> bool:
         """Return whether there is a usable key."""
@@ -110,7 +131,7 @@ class KeyService:
         mark, _, rest = secret.partition("_")
         key_id, _, _ = rest.partition("_")
         is_plausible = mark == _MARK and len(secret) <= _MAX_KEY_CHARACTERS and secret.isascii()
-        stored = await self._keys.find(f"key_{key_id}") if is_plausible else None
+        stored = await self._find(f"key_{key_id}") if is_plausible else None
         # Always compare, so that timing does not reveal which ids exist.
         salt, digest = ("", "") if stored is None else (stored.salt, stored.digest)
         is_right = hmac.compare_digest(_digest(salt, secret), digest)
@@ -123,6 +144,23 @@ class KeyService:
             )
         self._note_use(stored.key, now)
         return stored.key
+
+    async def _find(self, key_id: str) -> StoredKey | None:
+        """Return a key; while the database server is away, as it was when last used here."""
+        now = self._clock.now()
+        try:
+            stored = await self._keys.find(key_id)
+        except StorageError as problem:
+            known = self._in_use.get(key_id)
+            if problem.code not in LOST or known is None or now - known[1] > _TRUSTED_FOR:
+                raise
+            return known[0]
+        self._in_use.pop(key_id, None)
+        if stored is not None:
+            self._in_use[key_id] = stored, now
+            if len(self._in_use) > _MAX_IN_USE:
+                self._in_use.popitem(last=False)
+        return stored
 
     async def sign_in(self, secret: str, lifetime: timedelta) -> SignIn:
         """Sign a browser in with a key."""

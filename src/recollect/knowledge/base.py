@@ -73,7 +73,7 @@ class KnowledgeBase:
             raise NotFound(
                 f"There is no document {document_id!r}",
                 code="unknown_document",
-                hint="`recollect kb ls` lists the documents with their ids.",
+                hint="`recollect kb list` lists the documents with their ids.",
             )
         return found[0]
 

@@ -47,7 +47,7 @@ from recollect.knowledge.splitting import (
     split_sections,
 )
 from recollect.knowledge.summaries import ModelSummaries, with_summaries
-from recollect.language.summary import extract
+from recollect.language.digest import digest
 from recollect.ports.archives import Blobs
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock
@@ -128,19 +128,16 @@ def hash_of_file(content: BinaryIO) -> str:
 
 
 def _compress(content: BinaryIO, size: int, stored: BinaryIO) -> int:
-    import zstandard
+    from recollect.domain.compression import compress_file
 
     content.seek(0)
-    _, written = zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).copy_stream(
-        content, stored, size=size
-    )
-    return written
+    return compress_file(content, size, stored, _COMPRESSION_LEVEL)
 
 
 def _decompress(stored: bytes, size: int) -> bytes:
-    import zstandard
+    from recollect.domain.compression import decompressed
 
-    return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
+    return decompressed(stored, size)
 
 
 def _damaged(content_hash: str, why: str) -> StorageError:
@@ -158,7 +155,6 @@ Outcome = Literal["added", "updated", "unchanged"]
 Tell = Callable[[int, int], None]
 
 _EMBEDDING_BATCH_CHUNKS: Final = 128
-_SUMMARISED_CHARACTERS: Final = 3_000
 _SUMMARY_CHARACTERS: Final = 300
 _BATCH_DOCUMENTS: Final = 50
 # Enough bytes to detect the type of a file.
@@ -525,7 +521,7 @@ def _overview(sections: Sequence[Section], summary: str) -> str:
 
 
 def _summary(text: str) -> str:
-    return extract(text[:_SUMMARISED_CHARACTERS], _SUMMARY_CHARACTERS, len)[:_SUMMARY_CHARACTERS]
+    return str(digest(text, _SUMMARY_CHARACTERS, len))
 
 
 def _mean(parts: Sequence[tuple[int, Unit]]) -> Unit:

@@ -296,7 +296,7 @@ class Retriever:
             asked = await self._embedding.ask(query, nearest.models)
             nearest = await self._nearest(scopes, asked, wanted, now)
         self._embedding.notice(scopes, nearest.models)
-        return nearest, asked.problems
+        return nearest, (*asked.problems, *nearest.problems)
 
     async def _nearest(
         self, scopes: Sequence[Scope], asked: Asked, wanted: int, now: datetime

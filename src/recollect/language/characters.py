@@ -124,3 +124,16 @@ def language(text: str) -> Language:
 
 def _count(letters: re.Pattern[str], text: str) -> int:
     return sum(map(len, letters.findall(text)))
+
+
+# --- One printable line --------------------------------------------------------------------------
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return the text in one printable line, cut to `limit` with an ellipsis."""
+    # Spaces may be removed, so somewhat more than the limit is read.
+    line = " ".join(text[: 4 * limit + 100].split())
+    if not line.isprintable():
+        visible = (letter if letter.isprintable() else " " for letter in line)
+        line = " ".join("".join(visible).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -31,6 +31,7 @@ _QUESTION: Final = re.compile(r"[?？]\s*+$|[吗呢]\s*+(?:[。！]\s*+)?$")
 
 _KINDS: Final = (
     PointKind.QUESTION,
+    PointKind.CORRECTION,
     PointKind.DECISION,
     PointKind.TODO,
     PointKind.AGREEMENT,
@@ -40,6 +41,7 @@ _WORTH: Final[Mapping[PointKind, float]] = {
     PointKind.DECISION: 2.4,
     PointKind.TODO: 2.2,
     PointKind.AGREEMENT: 2.0,
+    PointKind.CORRECTION: 2.4,
     PointKind.CONCLUSION: 1.6,
     PointKind.QUESTION: 1.6,
     PointKind.FACT: 0.0,
@@ -134,8 +136,9 @@ def _kind(sentence: str, is_chinese: bool) -> PointKind:
     """Return the kind with the most cues; a plain statement is a fact."""
     cues = _cues(is_chinese)
     found = {kind: sum(bool(cue.search(sentence)) for cue in cues[kind]) for kind in _KINDS}
-    if found[PointKind.QUESTION]:
-        return PointKind.QUESTION
+    for certain in (PointKind.CORRECTION, PointKind.QUESTION):
+        if found[certain]:
+            return certain
     best = max(_KINDS, key=lambda kind: found[kind])
     return best if found[best] else PointKind.FACT
 
@@ -304,7 +307,19 @@ _RARITY: Final = 2.0
 _MIN_WORTH: Final = 0.9
 _SAME: Final = 0.75
 _SIMILAR: Final = 0.5
+# The kinds of points of which a summary has some, if there are any.
+_KEPT: Final = (
+    *(PointKind.DECISION, PointKind.TODO, PointKind.AGREEMENT, PointKind.CORRECTION),
+    *(PointKind.QUESTION, PointKind.FACT),
+)
 _ECHO: Final = 0.85
+# So much in common, a correction and what it corrects are about the same.
+_ABOUT: Final = 0.6
+# Said so often with other numbers, something is told once with how often.
+_OFTEN: Final = 4
+_TIMES: Final = re.compile(r" × (\d+)$")
+# The part of the room that is shared out among the kinds of points.
+_SHARED: Final = 0.15
 # "I'll read the file next" is over when it is said; the result comes in words of its own.
 _OWN_WORK: Final = -1.2
 _ADVICE: Final = -1.2
@@ -340,10 +355,11 @@ def fitting(
 ) -> tuple[Point, ...]:
     """Return the most valuable points that fit, none of which repeats another.
 
-    They come in their original order. What is said in the same words as something chosen already,
-    with only another name or number, counts for less each time.
+    They come in their original order. Each kind has a share of the room. What is said in the same
+    words as something chosen already, with only another name or number, counts for less each time,
+    and what a later point corrects is left out.
     """
-    given = list(points)
+    given = _counted(_standing(points))
     costs = [cost(point.text) for point in given]
     values = [
         (point.weight + _RARITY * (2 * rarity.of(point.text) - 1)) / (_FREE_LENGTH + cost)
@@ -352,31 +368,84 @@ def fitting(
     said = [_Saying.of(point.text) for point in given]
     waiting = {index for index, value in enumerate(values) if value > 0}
     chosen: list[int] = []
-    while waiting:
-        best = max(waiting, key=lambda index: (values[index], -index))
-        waiting.remove(best)
-        if costs[best] > room:
-            continue
-        room -= costs[best]
-        chosen.append(best)
-        for other in tuple(waiting):
-            if said[best].covers(said[other]):
-                waiting.remove(other)
-            elif said[best].sounds_like(said[other]):
-                values[other] *= _ECHO
+
+    def choose(among: set[int], limit: int) -> int:
+        """Choose the best of these as far as the limit goes; return what is left of it."""
+        while among:
+            best = max(among, key=lambda index: (values[index], -index))
+            among.remove(best)
+            waiting.discard(best)
+            if costs[best] > limit:
+                continue
+            limit -= costs[best]
+            chosen.append(best)
+            for other in tuple(waiting):
+                if said[best].covers(said[other]):
+                    waiting.remove(other)
+                    among.discard(other)
+                elif said[best].sounds_like(said[other]):
+                    values[other] *= _ECHO
+        return limit
+
+    kinds = [kind for kind in _KEPT if any(given[index].kind is kind for index in waiting)]
+    share = int(_SHARED * room / max(1, len(kinds)))
+    for kind in kinds:
+        of_kind = {index for index in waiting if given[index].kind is kind}
+        # The best of each kind, even if it is longer than its share.
+        best = max(of_kind, key=lambda index: (values[index], -index), default=None)
+        limit = min(room, max(share, 0 if best is None else costs[best]))
+        room += choose(set(of_kind), limit) - limit
+        waiting |= of_kind - set(chosen) - _covered(of_kind, chosen, said)
+    choose(waiting, room)
     return tuple(given[index] for index in sorted(chosen))
 
 
-def extract(text: str, room: int, cost: Callable[[str], int]) -> str:
-    """Return the most telling sentences of a text that fit; its beginning if none is telling."""
-    tongue = tongue_of([text])
-    said = Said(text=text, by="user", position=0)
-    points = [_point(sentence, said, tongue) for sentence in sentences(text)]
-    telling = [point for point in points if point.weight >= _MIN_WORTH]
-    beginning = [replace(point, weight=1 / place) for place, point in enumerate(points, 1)]
-    rarity = Rarity([sentence_counts(text)] if telling else [])
-    chosen = fitting(telling or beginning, room, cost, rarity)
-    return ("；" if tongue == "zh" else "; ").join(point.text for point in chosen)
+def _covered(among: set[int], chosen: Sequence[int], said: Sequence[_Saying]) -> set[int]:
+    """Return those that a chosen one says nearly all of."""
+    return {index for index in among if any(said[it].covers(said[index]) for it in chosen)}
+
+
+def _standing(points: Iterable[Point]) -> list[Point]:
+    """Return the points without those that a later one corrects."""
+    given = list(points)
+    corrections = [
+        (_place(place, point), _Saying.of(point.text))
+        for place, point in enumerate(given)
+        if point.kind is PointKind.CORRECTION
+    ]
+    if not corrections:
+        return given
+    return [
+        point
+        for place, point in enumerate(given)
+        if not any(
+            _place(place, point) < later and said.corrects(_Saying.of(point.text))
+            for later, said in corrections
+        )
+    ]
+
+
+def _counted(points: Sequence[Point]) -> list[Point]:
+    """Return the points with facts that differ only in numbers told by the first and the last."""
+    alike: dict[frozenset[str], list[Point]] = {}
+    # Decisions and tasks that are worded alike are several nevertheless.
+    for point in (point for point in points if point.kind is PointKind.FACT):
+        alike.setdefault(plain_terms(point.text), []).append(point)
+    kept: dict[int, Point] = {id(point): point for point in points}
+    for words, same in alike.items():
+        if len({point.text for point in same}) < _OFTEN or not words:
+            continue
+        counts = [_TIMES.search(point.text) for point in same]
+        number = sum(int(count[1]) if count else 1 for count in counts[:-1])
+        first = _TIMES.sub("", same[0].text)
+        kept[id(same[0])] = replace(same[0], text=f"{first} × {number}")
+        for point in same[1:-1]:
+            del kept[id(point)]
+    return list(kept.values())
+
+
+def _place(place: int, point: Point) -> tuple[int, int]:
+    return (place if point.position is None else point.position, place)
 
 
 def _point(sentence: str, said: Said, tongue: Tongue) -> Point:
@@ -433,6 +502,12 @@ class _Saying:
         """Return whether this says nearly all of the other, with all its numbers and names."""
         shared = len(self.words & other.words)
         return other.specifics <= self.specifics and shared >= _SAME * len(other.words)
+
+    def corrects(self, other: _Saying) -> bool:
+        """Return whether the other is about the same, and says it with other numbers or names."""
+        shared = len(self.words & other.words)
+        smaller = min(len(self.words), len(other.words))
+        return shared >= max(2, _ABOUT * smaller) and self.specifics != other.specifics
 
     def sounds_like(self, other: _Saying) -> bool:
         shared = len(self.words & other.words)

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.archive import Archive, ContentRange, EarlierResult, SweptArchives, ToolResult
 from recollect.domain.fields import MAX_TITLE, checked_text
+from recollect.domain.filters import make_filter
+from recollect.domain.hit import Recalled
 from recollect.domain.operation import Operation
 from recollect.domain.page import Cursor, Page, PageWanted
 from recollect.domain.scope import Caller, Role
 from recollect.domain.times import to_micros
+from recollect.domain.unit import ARCHIVE
 from recollect.errors import NotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -79,6 +82,25 @@ class ToolArchives:
         """Return the original result, or as text the passages about a query or a range."""
         archives = self._parts.working.sessions.archive(self._caller)
         return await archives.load_tool_result(archive_id, query, range)
+
+    @Operation(
+        "POST",
+        "/v1/archives/search",
+        "search_archives",
+        Role.READER,
+        repeat="read",
+        command="archives search",
+    )
+    async def search(
+        self, query: str, *, session: str | None = None, limit: int | None = None
+    ) -> Recalled:
+        """Return the passages of archived results about a query, best first.
+
+        A result is found from the moment on in which it was archived.
+        """
+        await self._parts.working.indexer.catch_up(self._caller.readable)
+        where = make_filter(owners=ARCHIVE, session=session)
+        return await self._parts.recaller.recall(query, self._caller.readable, where, limit=limit)
 
     @Operation("POST", "/v1/archives/earlier", "find_earlier_result", Role.READER, repeat="read")
     async def find_earlier(self, tool: str, input: object) -> EarlierResult | None:

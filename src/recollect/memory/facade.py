@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.domain.context import ContextFields, MemoryContext, Tongue
     from recollect.domain.directory import LabelEntry, SessionEntry
     from recollect.domain.embedding import Reindexing
+    from recollect.domain.followers import Reconciled
     from recollect.domain.forgetting import Forgotten
     from recollect.domain.graph import NameGraph
     from recollect.domain.hit import Hit, Recalled
@@ -34,8 +35,14 @@ if TYPE_CHECKING:
     from recollect.domain.preview import ContextPreview, TriedChange
     from recollect.domain.profile import Profile
     from recollect.domain.record import Record, Version
-    from recollect.domain.stats import Stats
-    from recollect.domain.transfer import CopiedContents, ExportCounts, Imported, ImportedChats
+    from recollect.domain.stats import SpoolStats, Stats
+    from recollect.domain.transfer import (
+        CopiedContents,
+        ExportCounts,
+        Imported,
+        ImportedChats,
+        MovedIn,
+    )
     from recollect.domain.turn import Turn
     from recollect.domain.upkeep import BulkChange
     from recollect.domain.write import Route, Trace, WritePolicy, Written
@@ -117,6 +124,14 @@ class Memory:
     def meter(self) -> Meter:
         """Return the counters of this process; for building a face."""
         return self._parts.meter
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        """Return what waits on this machine for a database server that is away.
+
+        It is None where nothing can wait: for a file, or if `storage.spool` is off.
+        """
+        return None if self._parts.spool is None else self._parts.spool.stats()
 
     @property
     def settings(self) -> Settings:
@@ -731,7 +746,11 @@ class Memory:
     async def undo(
         self, record_id: str, *, expected_version: int | None = None, reason: str = ""
     ) -> Record:
-        """Revert the last change of a record, including a deletion; repeat to go further back."""
+        """Revert the last change of a record, including a deletion; repeat to go further back.
+
+        With `expected_version`, only if the record is still at that version: a repeated call is
+        then refused (`stale_version`) instead of going further back.
+        """
         return await self._parts.versions.undo(
             self._caller, record_id, expected_version=expected_version, reason=reason
         )
@@ -893,6 +912,35 @@ class Memory:
             self._caller, source, session=session, skip_bad=skip_bad, progress=progress
         )
 
+    @Operation("PUT", "/v1/import/from", "move_in", Role.WRITER, command="import")
+    async def move_in(
+        self,
+        source: str | Path | BinaryIO,
+        origin: str,
+        *,
+        namespace: str | None = None,
+        all_scopes: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> MovedIn:
+        """Import what another memory stores or exported.
+
+        `origin` is `mem0`, `langmem`, `langgraph`, `letta`, `zep`, `chatgpt` or `claude`, and
+        `source` a file, a folder, or the address of a server. What names another user or agent than
+        this caller's is left out; `all_scopes`, for an operator, gives it to them. `namespace` says
+        where a LangMem namespace names its user, such as `app/{user}/*`. With `dry_run` it is only
+        counted. Importing again adds nothing twice and changes nothing that is stored.
+        """
+        return await self._parts.migration.move_in(
+            self._caller,
+            origin,
+            source,
+            namespace=namespace,
+            all_scopes=all_scopes,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
     @Operation(
         "POST",
         "/v1/reindex",
@@ -943,6 +991,31 @@ class Memory:
 
     @Operation(
         "POST",
+        "/v1/reconcile",
+        "reconcile",
+        Role.ADMIN,
+        reach="server",
+        repeat="repeatable",
+        patient=True,
+        command="reconcile",
+    )
+    async def reconcile(
+        self, *, dry_run: bool = False, rebuild: bool = False
+    ) -> tuple[Reconciled, ...]:
+        """Compare derived stores, such as a vector store, with the database, and repair them.
+
+        With `dry_run`, only compare; with `rebuild`, empty the stores and build them anew. Recall
+        goes on meanwhile; `stats` shows the progress.
+        """
+        return tuple(
+            [
+                await following.put_right(dry_run=dry_run, rebuild=rebuild)
+                for following in self._parts.every_following
+            ]
+        )
+
+    @Operation(
+        "POST",
         "/v1/jobs/run",
         "run_due_jobs",
         Role.ADMIN,
@@ -954,7 +1027,10 @@ class Memory:
     )
     async def work(self) -> int:
         """Run the background jobs that are due; return how many ran."""
-        return sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        ran = sum([await parts.worker.run_due() for parts in self._parts.router.opened])
+        for following in self._parts.every_following:
+            await following.catch_up()
+        return ran
 
     @Operation(
         "POST",
@@ -971,6 +1047,8 @@ class Memory:
             await parts.late_vectors.settled()
             await parts.worker.drain()
             await parts.usage.flush()
+        for following in self._parts.every_following:
+            await following.finish()
 
     async def close(self) -> Pending:
         """Finish and close everything; does nothing on a memory returned by `scope()`.
@@ -987,6 +1065,17 @@ class Memory:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def as_opened(self, settings: Settings) -> Memory:
+        """Return this memory as opening these settings for the same store returns it.
+
+        For building a face that answers for programs which would open the store themselves.
+        """
+        from recollect.assemble.memory import first_caller
+
+        scope = {"scope": settings.scope}
+        caller = first_caller(self._opened.settings.model_copy(update=scope))
+        return Memory(self._opened.router.of_agent(caller.scope.agent), caller)
 
     def _readable(self, namespace: Namespace | None) -> tuple[Scope, ...]:
         return self._caller.readable if namespace is None else (self._caller.namespace(namespace),)

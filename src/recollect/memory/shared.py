@@ -183,3 +183,27 @@ class SharedMemory:
         return await self._parts.sharing.records.delete(
             self._caller, record_id, expected_version=expected_version, reason=reason
         )
+
+    @Operation(
+        "POST",
+        "/v1/shared/{record_id}/undo",
+        "undo_shared",
+        Role.WRITER,
+        in_query=("expected_version", "reason"),
+        command="share undo",
+    )
+    async def undo(
+        self, record_id: str, *, expected_version: int | None = None, reason: str = ""
+    ) -> Record:
+        """Revert the last change of a shared record, including a deletion.
+
+        For its creator and the coordinator. With `expected_version`, only if the record is still at
+        that version.
+        """
+        return await self._parts.versions.undo(
+            self._caller,
+            record_id,
+            expected_version=expected_version,
+            reason=reason,
+            is_shared=True,
+        )

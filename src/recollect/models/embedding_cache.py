@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final
@@ -18,9 +18,12 @@ from recollect.errors import RecollectError
 from recollect.models.faults import Vectors
 from recollect.ports.embedder import Embedder, EmbedderAround, Metered, Progress, Purpose
 from recollect.ports.runtime import Clock, span
+from recollect.ports.shared_cache import SharedCache
 
 _BUDGET_BYTES: Final = 32 << 20
 _LIFETIME_SECONDS: Final = timedelta(hours=24)
+# What is more at once is an import, which would only drive everything else out.
+_MOST_SHARED_TEXTS: Final = 32
 # The memory of an entry besides its vector: its key, its slot in the table, its time.
 _OVERHEAD_BYTES: Final = 300
 
@@ -28,7 +31,8 @@ _OVERHEAD_BYTES: Final = 300
 class CachedEmbedder(EmbedderAround):
     """An embedder with a cache, in which questions and passages are kept apart.
 
-    Otherwise a long import would evict every question.
+    Otherwise a long import would evict every question. Behind it there may be a cache that is
+    shared with other servers, which gets nothing of a text that `may_share` refuses.
     """
 
     def __init__(
@@ -38,8 +42,13 @@ class CachedEmbedder(EmbedderAround):
         *,
         budget_bytes: int = _BUDGET_BYTES,
         lifetime: timedelta = _LIFETIME_SECONDS,
+        shared: SharedCache | None = None,
+        may_share: Callable[[str], bool] = lambda _: True,
     ) -> None:
         super().__init__(embedder)
+        self._shared = shared
+        self._may_share = may_share
+        self._lifetime = lifetime
         self._clock = clock
         self._budget_bytes = budget_bytes
         entries = budget_bytes // 2 // (embedder.dimension * 4 + _OVERHEAD_BYTES)
@@ -56,14 +65,40 @@ class CachedEmbedder(EmbedderAround):
         known = shelf.take(keys, self._clock.now())
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
-            rows = await self._embedder.embed(list(missing.values()), purpose, progress)
-            fresh = dict(zip(missing, rows, strict=True))
+            fresh = await self._shared_or_made(missing, purpose, progress)
             shelf.put(fresh, self._clock.now())
             known |= fresh
         vectors = np.empty((len(texts), self.dimension), np.float32)
         for position, key in enumerate(keys):
             vectors[position] = known[key]
         return vectors
+
+    async def _shared_or_made(
+        self, texts: Mapping[bytes, str], purpose: Purpose, progress: Progress | None
+    ) -> dict[bytes, NDArray[np.float32]]:
+        """Return vectors from the shared cache, and make and share the others."""
+        shared = self._shared if len(texts) <= _MOST_SHARED_TEXTS else None
+        sharable = [key for key, text in texts.items() if shared and self._may_share(text)]
+        found: dict[bytes, NDArray[np.float32]] = {}
+        if shared is not None and sharable:
+            names = [f"{purpose}:{key.hex()}" for key in sharable]
+            for key, content in zip(sharable, await shared.get(names), strict=True):
+                if content is not None and len(content) == 4 * self.dimension:
+                    found[key] = np.frombuffer(content, "<f4")
+        making = {key: text for key, text in texts.items() if key not in found}
+        if not making:
+            return found
+        rows = await self._embedder.embed(list(making.values()), purpose, progress)
+        made = dict(zip(making, rows, strict=True))
+        if shared is not None and sharable:
+            # Before anything made of it is stored, so that forgetting that finds it there.
+            contents = {
+                f"{purpose}:{key.hex()}": made[key].astype("<f4").tobytes()
+                for key in sharable
+                if key in made
+            }
+            await shared.put(contents, self._lifetime)
+        return found | made
 
     def knows(self, text: str, purpose: Purpose) -> bool:
         """Return whether the vector of this text is cached."""

@@ -32,12 +32,13 @@ def wrong_dimension(model: str, *, expected: int, got: int) -> NotAvailable:
     )
 
 
-def missing_library(library: str, extra: str) -> NotAvailable:
-    """Return the error for an extra that is not installed."""
+def missing_library(library: str, extra: str = "") -> NotAvailable:
+    """Return the error for an extra that is not installed, or for what was left out by hand."""
+    wanted = f"'recollect[{extra}]'" if extra else library
     return NotAvailable(
         f"{library} is not installed",
         code="not_installed",
-        hint=f"Install it with: pip install 'recollect[{extra}]'",
+        hint=f"Install it with: pip install {wanted}",
     )
 
 

@@ -52,7 +52,8 @@ _SCALES: Final = "scales.npy"
 _LIBRARIES: Final = ("onnxruntime", "tokenizers")
 _LONGEST: Final = 256
 _HOW_TO_GET: Final = (
-    "pip install 'recollect[local]' brings it; without it, search goes by keywords."
+    "pip install recollect-embedder brings it, in a clone pip install packages/recollect-embedder; "
+    "without it, search goes by keywords."
 )
 
 
@@ -100,7 +101,7 @@ class LocalModel:
         """Raise an error that says what is missing, unless the models can be used."""
         match self.condition():
             case "not_installed":
-                raise missing_library(" or ".join(_LIBRARIES), "local")
+                raise missing_library(" ".join(_LIBRARIES))
             case "not_found":
                 raise NotAvailable(
                     f"The model {NAME} is not on this machine",

@@ -54,7 +54,7 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
     try:
         onnxruntime: Any = import_quietly("onnxruntime")
     except ImportError:
-        raise missing_library("onnxruntime", "local") from None
+        raise missing_library("onnxruntime") from None
     options: Any = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     # Spinning threads would keep a core busy that others could use.
@@ -141,7 +141,7 @@ def _opened(data: bytes) -> Any:
     try:
         from tokenizers import Tokenizer as FromLibrary
     except ImportError:
-        raise missing_library("tokenizers", "local") from None
+        raise missing_library("tokenizers") from None
     try:
         return FromLibrary.from_str(data.decode("utf-8"))
     except Exception as problem:  # noqa: BLE001 (the library raises nothing narrower)

@@ -22,6 +22,11 @@ class StoredBlob:
 class Blobs(Protocol):
     """A directory or a bucket. If it is not reachable, calls raise `StorageError`."""
 
+    @property
+    def name(self) -> str:
+        """Return what people call the place: a folder, or a URL without a secret."""
+        ...
+
     async def new_key(self, name: str) -> str:
         """Return the key for a new content; other memories in the same place have other keys."""
         ...

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from recollect.domain.scope import Scope
+
 # The result of cleaning the files: done; waiting for a reader or, for a large file, for the job;
 # or the database is so large that its free pages cannot be overwritten in place.
 Cleaning = Literal["done", "waits", "too_large"]
@@ -13,9 +15,13 @@ Cleaning = Literal["done", "waits", "too_large"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What one step erased, by kind; blobs by key, to be deleted from the blob store."""
+    """What one step erased, by kind; blobs by key, to be deleted from the blob store.
+
+    `scopes` are those of which something goes, by number, with the names that they had.
+    """
 
     counts: Mapping[str, int] = field(hash=False)
+    scopes: Mapping[int, Scope] = field(default_factory=dict[int, Scope], hash=False)
     evidence_left: tuple[str, ...] = ()
     blobs: tuple[str, ...] = ()
 

@@ -31,10 +31,12 @@ class Jobs(Protocol):
         """Extend the lease; return False if another worker has it."""
         ...
 
-    async def finish(self, job: Job, result: Mapping[str, Any] | None = None) -> None:
+    async def finish(
+        self, job: Job, result: Mapping[str, Any] | None = None, *, is_listed: bool = True
+    ) -> None:
         """Mark the job as done, unless the lease was lost; it is listed with its result for a day.
 
-        The result consists of numbers only, without content.
+        One that is not listed is gone. The result consists of numbers only, without content.
         """
         ...
 

@@ -194,6 +194,8 @@ class Nearest:
     matches: Matches
     models: frozenset[EmbeddingModel] = frozenset()
     missing: int = 0
+    problems: tuple[str, ...] = ()
+    """What kept the search from all that is stored, in words for the caller."""
 
 
 class VectorIndex(Protocol):

@@ -295,8 +295,8 @@ async def _read(
     for some in ([hit for hit in first.values() if hit.owner_id in items], rest):
         some = _undecided(some, found, items, is_own=about == _USER)
         if some and not notes:
-            texts = [readable_text(hit, items[hit.owner_id]) for hit in some]
-            logits = await model.logits(question.text, texts)
+            texts = [question.about_user(readable_text(hit, items[hit.owner_id])) for hit in some]
+            logits = await model.logits(question.by_user, texts)
             if isinstance(logits, str):
                 notes.append(logits)
             else:
@@ -454,7 +454,7 @@ class FacetCandidates:
 
     async def _asked(self, question: Question) -> FacetGuess:
         reader = self._reader()
-        return UNDECIDED if reader is None else await reader.asked(question.text)
+        return UNDECIDED if reader is None else await reader.asked(question.by_user)
 
 
 def may_be_about(record: Record, about: str) -> bool:

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
-from typing import Final
+from typing import Final, NamedTuple
 
+from recollect.backends.sql.outage import LOST
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
-from recollect.domain.hit import Recalled
+from recollect.domain.hit import Hit, Recalled
 from recollect.domain.page import checked_limit
+from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
+from recollect.domain.turn import Turn
 from recollect.embedding.service import EmbeddingService
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StorageError
 from recollect.ports.runtime import Clock, caller_waits
 from recollect.ports.store import one_snapshot
 from recollect.recall.intent import Judged
 from recollect.recall.intent_model import IntentModel
+from recollect.recall.local import AWAY, WAITING, local_hits
 from recollect.recall.pipeline import Recall, RecallServices
 from recollect.recall.question import Question
 from recollect.recall.scan import scan
+from recollect.recall.shared_answers import SharedAnswer, SharedAnswers
+from recollect.recall.user_names import UserNames
+from recollect.spool.service import Spool
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -42,6 +49,15 @@ _MAX_CACHED_CHARS: Final = 50_000
 class _Kept:
     recalled: Recalled
     until: datetime
+
+
+class _Asked(NamedTuple):
+    text: str
+    scopes: tuple[Scope, ...]
+    where: Filter
+    limit: int
+    min_score: float
+    asked_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,16 +83,22 @@ class CachedRecaller:
         embedding: EmbeddingService,
         clock: Clock,
         intents: IntentModel | None = None,
+        shared: SharedAnswers | None = None,
+        spool: Spool | None = None,
     ) -> None:
+        self._spool = spool
         self._services = services
         self._embedding = embedding
         self._clock = clock
         self._intents = intents
+        # What other servers have answered, behind the answers of this one.
+        self._shared = shared
         settings = services.settings
         self._lifetime = timedelta(seconds=settings.cache_seconds)
         self._size = settings.cache_size if settings.cache_seconds else 0
         # Grouped by scopes, so that a write drops every answer it made stale, not only those that
         # are asked for again.
+        self._names = UserNames(services.store, clock)
         self._answers: OrderedDict[tuple[Scope, ...], _Answers] = OrderedDict()
         self._count = 0
         self._hits = 0
@@ -99,39 +121,100 @@ class CachedRecaller:
         limit = settings.limit if limit is None else checked_limit(limit, MAX_LIMIT)
         min_score = settings.min_score if min_score is None else checked_share(min_score)
         asked_at = None if asked_at is None else aware(asked_at, "asked_at")
-        # An answer found without a model is valid only while there is none.
-        absence = self._embedding.absence
-        # A question without a time is asked today, which decides what "yesterday" means.
-        key = (text, where, limit, min_score, asked_at or self._clock.now().date(), absence)
-        with caller_waits(), one_snapshot():
-            # Read the versions first: a write during the search must make the answer stale.
-            versions = await services.store.versions(scopes) if self._size else ()
-            recalled = self._cached(key, scopes, versions)
-            if recalled is None:
-                question = Question(
-                    text=text,
-                    scopes=scopes,
-                    where=where,
-                    limit=limit,
-                    min_score=min_score,
-                    now=self._clock.now(),
-                    asked_at=asked_at,
-                    forced=await self._intent(text),
-                )
-                if len(text) > _MAX_INLINE_CHARS:
-                    await _analyse(question)
-                if where.is_indexed:
-                    recalled = await Recall(services, question).run()
-                else:
-                    recalled = await scan(question, services.store, services.units)
-                # Any other failure may be gone the next time, so that answer is not cached.
-                if all(note == absence for note in recalled.degraded):
-                    self._keep(key, recalled, scopes, versions)
+        asked = _Asked(text, scopes, where, limit, min_score, asked_at)
+        try:
+            recalled = await self._recalled(asked)
+        except StorageError as problem:
+            if self._spool is None or problem.code not in LOST:
+                raise
+            recalled = self._with_waiting(asked, self._from_memory(asked))
+        else:
+            recalled = self._with_waiting(asked, recalled)
         services.meter.time("recall_seconds", perf_counter() - began)
         services.meter.add("recalls", label="hit" if recalled.hits else "empty")
         if recalled.degraded:
             services.meter.add("degraded_recalls")
         return recalled
+
+    async def _recalled(self, asked: _Asked) -> Recalled:
+        """Return the cached answer, or find one."""
+        services, scopes, key = self._services, asked.scopes, self._key(asked)
+        text = asked.text
+        fresh: _Kept | None = None
+        with caller_waits(), one_snapshot():
+            # Read the versions first: a write during the search must make the answer stale.
+            versions = await services.store.versions(scopes)
+            recalled = self._cached(key, scopes, versions)
+            if recalled is None and self._shared is not None and self._size:
+                recalled = await self._take_shared(self._shared, text, key, scopes, versions)
+            if recalled is None:
+                question = Question(
+                    text=asked.text,
+                    scopes=scopes,
+                    where=asked.where,
+                    limit=asked.limit,
+                    min_score=asked.min_score,
+                    now=self._clock.now(),
+                    asked_at=asked.asked_at,
+                    names=await self._names.told_in(scopes, versions),
+                    forced=await self._intent(text),
+                )
+                if len(asked.text) > _MAX_INLINE_CHARS:
+                    await _analyse(question)
+                if asked.where.is_indexed:
+                    recalled = await Recall(services, question).run()
+                else:
+                    recalled = await scan(question, services.store, services.units)
+                # Any other failure may be gone the next time, so that answer is not cached.
+                absence = self._embedding.absence
+                if all(note == absence for note in recalled.degraded):
+                    fresh = self._keep(key, recalled, scopes, versions)
+        if fresh is not None and self._shared is not None:
+            answer = SharedAnswer(recalled=fresh.recalled, until=fresh.until)
+            self._shared.keep(text, key, scopes, versions, answer)
+        return recalled
+
+    def _key(self, asked: _Asked) -> Hashable:
+        # A question without a time is asked today, which decides what "yesterday" means. An answer
+        # found without a model is valid only while there is none.
+        day = asked.asked_at or self._clock.now().date()
+        return asked.text, *asked[2:5], day, self._embedding.absence
+
+    def _from_memory(self, asked: _Asked) -> Recalled:
+        """Answer from what was recalled in this process before: the server is away."""
+        answers = self._answers.get(asked.scopes)
+        kept = None if answers is None else answers.by_question.get(self._key(asked))
+        if kept is not None and self._clock.now() < kept.until:
+            return replace(kept.recalled, degraded=(*kept.recalled.degraded, AWAY))
+        known = [
+            hit.item
+            for answers in self._answers.values()
+            for kept in answers.by_question.values()
+            for hit in kept.recalled
+            if isinstance(hit.item, Record | Turn)
+        ]
+        return Recalled(hits=tuple(self._among(asked, known)[: asked.limit]), degraded=(AWAY,))
+
+    def _with_waiting(self, asked: _Asked, recalled: Recalled) -> Recalled:
+        """Return the answer with what waits for the server."""
+        waiting = [] if self._spool is None else self._spool.items(asked.scopes)
+        found = self._among(asked, waiting)
+        known = {hit.id for hit in recalled}
+        new = [hit for hit in found if hit.id not in known]
+        if not new:
+            return recalled
+        hits = sorted((*recalled.hits, *new), key=lambda hit: -hit.score)[: asked.limit]
+        return replace(recalled, hits=tuple(hits), degraded=(*recalled.degraded, WAITING))
+
+    def _among(self, asked: _Asked, items: Sequence[Record | Turn]) -> list[Hit]:
+        return local_hits(
+            asked.text,
+            asked.scopes,
+            asked.where,
+            items,
+            now=self._clock.now(),
+            min_score=asked.min_score,
+        )
 
     async def load(self, scopes: tuple[Scope, ...]) -> None:
         """Load the models and the index of some scopes, so that the first question finds them."""
@@ -149,6 +232,14 @@ class CachedRecaller:
     async def close(self) -> None:
         if self._intents is not None:
             await self._intents.close()
+        if self._shared is not None:
+            await self._shared.close()
+
+    def drop(self, scopes: Iterable[Scope]) -> None:
+        """Drop the answers for scopes that were written to, before anybody asks again."""
+        changed = set(scopes)
+        for known in [known for known in self._answers if not changed.isdisjoint(known)]:
+            self._drop(known)
 
     def clear(self) -> None:
         """Drop every answer, because something they may contain was forgotten."""
@@ -199,16 +290,35 @@ class CachedRecaller:
         recalled: Recalled,
         scopes: tuple[Scope, ...],
         versions: tuple[int, ...],
-    ) -> None:
+        until: datetime | None = None,
+    ) -> _Kept | None:
+        """Cache an answer until then, by default as long as answers are cached."""
         if not self._size or sum(len(hit.content) for hit in recalled) > _MAX_CACHED_CHARS:
-            return
+            return None
         answers = self._valid_answers(scopes, versions)
-        until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
+        if until is None:
+            until = min([self._clock.now() + self._lifetime, *_expiry_times(recalled)])
         self._count += key not in answers
-        answers[key] = _Kept(recalled=recalled, until=until)
+        kept = answers[key] = _Kept(recalled=recalled, until=until)
         answers.move_to_end(key)
         while self._count > self._size:
             self._drop_oldest()
+        return kept
+
+    async def _take_shared(
+        self,
+        shared: SharedAnswers,
+        text: str,
+        key: Hashable,
+        scopes: tuple[Scope, ...],
+        versions: tuple[int, ...],
+    ) -> Recalled | None:
+        """Return the answer of another server if it is still valid, and keep it here too."""
+        found = await shared.find(text, key, scopes, versions)
+        if found is None:
+            return None
+        self._keep(key, found.recalled, scopes, versions, found.until)
+        return found.recalled
 
     def _drop_oldest(self) -> None:
         """Drop the oldest answer of the least recently used scopes."""

@@ -22,14 +22,19 @@ if TYPE_CHECKING:
 
 MAX_PAGE: Final = 1_000
 T = TypeVar("T", Record, Turn)
+Items = Sequence[Record | Turn]
 
 
 class Listing:
     """Access to single records and turns, and to pages of them."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, waiting: Callable[[Sequence[Scope]], Items] | None = None
+    ) -> None:
         self._store = store
         self._clock = clock
+        # Returns what waits in these scopes for a server that is away.
+        self._waiting = waiting
 
     async def get(
         self,
@@ -42,6 +47,8 @@ class Listing:
         """Return one record that the caller may see; raise a distinct error if it was deleted."""
         checked_text(record_id, "id", MAX_TITLE, blank=True)
         where = make_filter(status=list(Status), as_of=as_of)
+        if as_of is None and (kept := self._spooled(caller, record_id, Record)) is not None:
+            return kept
         found = await self._store.records(
             caller.readable, where, now=self._clock.now(), ids=[record_id]
         )
@@ -61,6 +68,8 @@ class Listing:
     async def turn(self, caller: Caller, turn_id: str) -> Turn:
         """Return one turn that the caller may see."""
         checked_text(turn_id, "id", MAX_TITLE, blank=True)
+        if (kept := self._spooled(caller, turn_id, Turn)) is not None:
+            return kept
         found = await self._store.turns(caller.readable, Filter(), ids=[turn_id])
         if not found:
             raise NotFound(
@@ -68,6 +77,12 @@ class Listing:
                 hint="Ids are shown by turns and recall; turns of other scopes are never visible.",
             )
         return found[0]
+
+    def _spooled(self, caller: Caller, wanted: str, kind: type[T]) -> T | None:
+        """Return a record or turn that waits for a server that is away."""
+        waiting = () if self._waiting is None else self._waiting(caller.readable)
+        found = (item for item in waiting if isinstance(item, kind) and item.id == wanted)
+        return next(found, None)
 
     async def records(
         self, scopes: Sequence[Scope], where: Filter, *, limit: int, cursor: str | None

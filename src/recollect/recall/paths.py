@@ -228,7 +228,11 @@ class VectorPath:
             matches=nearest.matches.on_scale(*embedding.calibration.scale),
             trust=1.0 if asked.vectors else 0.0,
             is_cut_off=len(nearest.matches) >= limit,
-            degraded=(*asked.problems, *await self._gaps.notes(question.scopes, missing)),
+            degraded=(
+                *asked.problems,
+                *nearest.problems,
+                *await self._gaps.notes(question.scopes, missing),
+            ),
         )
 
     async def _nearest(

@@ -14,6 +14,7 @@ from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_key
 from recollect.language.characters import fold
 from recollect.language.claims.moods import Mood, mood, plain
+from recollect.language.claims.subjects import asked_by_user, with_user
 from recollect.language.intent import wanted_trait, without_asking
 from recollect.language.sentences import sentences
 from recollect.language.times.calendar import date_terms
@@ -60,6 +61,8 @@ class Question:
     now: datetime
     # When it was asked, if that is not now: a conversation may be imported later.
     asked_at: datetime | None = None
+    # The names of the user whose memory is asked, in lower case.
+    names: frozenset[str] = frozenset()
     # An intent that is given; otherwise it is judged.
     forced: Judged | None = None
 
@@ -69,9 +72,21 @@ class Question:
         _ = self.is_about_answers, self.is_about_past
 
     @lazy_value
+    def by_user(self) -> str:
+        """Return the question as the user would ask it.
+
+        Agents ask where Ann lives; what Ann told them says "I" or "User".
+        """
+        return asked_by_user(self.text, self.names)
+
+    def about_user(self, text: str) -> str:
+        """Return a text that may answer, with "User" where it names the user."""
+        return with_user(text, self.names)
+
+    @lazy_value
     def subject(self) -> str:
         """Return what the question is about, without the words that only ask."""
-        return without_asking(self.text)
+        return without_asking(self.by_user)
 
     @lazy_value
     def terms(self) -> dict[int, str]:
@@ -81,7 +96,7 @@ class Question:
         question about a dinner a worse fit.
         """
         named = [time for time in self.times if isinstance(time, When)]
-        said = self.subject
+        said = without_asking(self.text)
         dates: list[str] = []
         if named:
             said = fold(said)
@@ -93,8 +108,12 @@ class Question:
 
     @lazy_value
     def slight(self) -> frozenset[int]:
-        """Return the keys of the terms that only say who asks."""
-        return frozenset(map(term_key, slight_terms(self.terms.values())))
+        """Return the keys of the terms that only say who asks, or whose memory it is."""
+        terms = self.terms.values()
+        own = {term for name in self.names for term in query_terms(name)}
+        named = [term for term in terms if term in own] if self.by_user != self.text else []
+        slight = {*slight_terms(terms), *named}
+        return frozenset(map(term_key, slight)) if len(slight) < len(self.terms) else frozenset()
 
     @lazy_value
     def judged(self) -> Judged:

@@ -30,24 +30,33 @@ class UserNames:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._known: dict[Scope, tuple[tuple[int, ...], frozenset[str]]] = {}
+        self._known: dict[tuple[Scope, ...], tuple[tuple[int, ...], frozenset[str]]] = {}
 
     async def of(self, scope: Scope) -> frozenset[str]:
         """Return the names of the scope's user; none if the scope has no user."""
-        scopes = list(dict.fromkeys((scope, scope.of_user)))
-        versions = await self._store.versions(scopes)
-        known = self._known.get(scope)
+        scopes = tuple(dict.fromkeys((scope, scope.of_user)))
+        return await self.told_in(scopes, await self._store.versions(scopes))
+
+    async def told_in(self, scopes: tuple[Scope, ...], versions: tuple[int, ...]) -> frozenset[str]:
+        """Return the names of the user of some scopes, which have these versions.
+
+        There are none if the scopes are of several users, or of none.
+        """
+        users = {scope.user for scope in scopes if scope.user is not None}
+        if len(users) != 1:
+            return frozenset()
+        known = self._known.get(scopes)
         if known is not None and known[0] == versions:
             return known[1]
         records = await self._store.records(
             scopes, _WHERE, now=self._clock.now(), limit=_MAX_RECORDS
         )
         told = (name for record in records for name in names_told(record))
-        every = (" ".join(name.split()).casefold() for name in (*names_of_id(scope.user), *told))
+        every = (" ".join(name.split()).casefold() for name in (*names_of_id(*users), *told))
         names = frozenset(filter(None, every))
         if len(self._known) >= _MAX_CACHED_SCOPES:
             self._known.clear()
-        self._known[scope] = (versions, names)
+        self._known[scopes] = (versions, names)
         return names
 
 

@@ -21,10 +21,11 @@ from recollect.domain.record import (
 from recollect.domain.relation import Link
 from recollect.domain.scope import Caller
 from recollect.domain.upkeep import BulkChange, BulkFailure
-from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
+from recollect.sharing.records import Parties
 from recollect.writing.saver import Saver, corrected, require_version
 
 # Undo does not restore usage counts, which are not part of the content.
@@ -36,10 +37,13 @@ _UNDOES: Final = re.compile(r"undo of version (\d+)\b")
 class Versions:
     """The history of records: who changed what, when and why."""
 
-    def __init__(self, store: Store, listing: Listing, saver: Saver, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, listing: Listing, saver: Saver, parties: Parties, clock: Clock
+    ) -> None:
         self._store = store
         self._listing = listing
         self._saver = saver
+        self._parties = parties
         self._clock = clock
 
     async def history(self, caller: Caller, record_id: str) -> tuple[Version, ...]:
@@ -54,17 +58,30 @@ class Versions:
         *,
         expected_version: int | None = None,
         reason: str = "",
+        is_shared: bool = False,
     ) -> Record:
         """Revert the last change of a record as a new version.
 
         An undo is not reverted by another undo: each one goes one step further back. Links that
-        came with a change are removed with it.
+        came with a change are removed with it. `is_shared` means a shared record, which its creator
+        and the coordinator may change.
         """
         versions = await self.history(caller, record_id)
         last, changed = versions[-1].record, _last_change(versions)
+        if is_shared and not last.scope.is_shared:
+            raise NotFound(f"{record_id} is not shared", hint="shared.list shows what is.")
+
+        def require_right(before: Record, after: Record) -> None:
+            if is_shared:
+                self._parties.require_change(caller, before)
+                return
+            for state in (before, after):
+                caller.require_write(state.scope, is_profile=is_user_profile(state.category))
+
         require_version(last, expected_version)
         links = await self._last_links(caller, last)
         if links and (changed == 0 or links[0].at > last.updated_at):
+            require_right(last, last)
             return await self._unlink(caller, last, links)
         if changed == 0:
             raise Conflict(
@@ -73,28 +90,35 @@ class Versions:
                 hint="Its history shows every version; edit the record to restore one.",
             )
         earlier, undone = versions[changed - 1].record, versions[changed]
+        is_deletion = undone.record.status is Status.DELETED
 
         def change(current: Record) -> Record:
             if current.version != last.version:
-                raise Conflict(
+                raise StaleVersion(
                     f"{record_id} was changed again meanwhile; nothing was undone",
-                    code="stale_version",
                     hint="Look at its history and decide again.",
-                )
+                ).at(current.version)
             now = self._clock.now()
             back = earlier.evolve(
                 version=current.version + 1,
                 updated_at=now,
-                # Who undoes a change says that what was before it holds.
-                last_confirmed=now,
+                # Who undoes a change says that what was before it holds; who brings back what was
+                # deleted says nothing about it.
+                last_confirmed=earlier.last_confirmed if is_deletion else now,
                 details=_with_later_uses(earlier, current),
                 **{name: getattr(current, name) for name in _NOT_UNDONE},
             )
             return _kept(back, now) if current.status is Status.EXPIRED else back
 
         why = f"undo of version {undone.number}" + (f": {reason}" if reason else "")
-        return await self._saver.revise(
-            caller, record_id, change, reason=why, even_deleted=True, removed_links=links
+        return await self._saver.renew(
+            caller,
+            record_id,
+            change,
+            find=lambda: self._listing.get(caller, record_id, even_deleted=True),
+            require=require_right,
+            reason=why,
+            removed_links=links,
         )
 
     async def _last_links(self, caller: Caller, record: Record) -> tuple[Link, ...]:
@@ -110,7 +134,6 @@ class Versions:
         return tuple(link for link in judged if link.at == latest)
 
     async def _unlink(self, caller: Caller, record: Record, links: tuple[Link, ...]) -> Record:
-        caller.require_write(record.scope, is_profile=is_user_profile(record.category))
         await self._store.commit(
             ChangeSet(principal=caller.principal, scope=caller.scope, removed_links=links)
         )

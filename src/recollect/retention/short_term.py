@@ -10,7 +10,7 @@ from recollect.domain.filters import Filter, make_filter
 from recollect.domain.page import Page
 from recollect.domain.record import Record, Status, Tier
 from recollect.domain.scope import Caller, Scope
-from recollect.domain.upkeep import Selection
+from recollect.domain.upkeep import Selection, buffer_score
 from recollect.errors import Conflict
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 PROMOTION: Final = "promotion"
 _PROMOTABLE: Final = frozenset({Status.ACTIVE, Status.EXPIRED})
-# The importance counts as at most a second: it breaks ties between records of the same time and
-# never lifts one above a newer one.
-_SECOND: Final = 1.0
 
 
 class Promoter:
@@ -81,12 +78,7 @@ class Buffer:
         held = await self._reader.select(
             Selection(scopes=caller.readable, tier=Tier.SHORT, expires_after=self._clock.now())
         )
-        return tuple(sorted(held, key=_score, reverse=True))
-
-
-def _score(record: Record) -> float:
-    """Return the time in seconds plus the importance."""
-    return record.observed_at.timestamp() + record.importance * _SECOND
+        return tuple(sorted(held, key=buffer_score, reverse=True))
 
 
 # --- Review records in quarantine -----------------------------------------------------------------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -96,6 +96,7 @@ ROUTERS: Final = (
     audit.router,
     forgetting.router,
     operation.reindex_router,
+    operation.reconcile_router,
     operation.jobs_router,
     transfer.router,
     access.router,
@@ -112,10 +113,12 @@ def create_app(
     *,
     hosts: Collection[str] = LOCAL_HOSTS,
     is_open_here: bool = True,
+    beside: Callable[[Memory], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
     """Make a server for the memory at `where`, which answers for these host names only.
 
-    If it `is_open_here`, whoever reaches it may do everything until the first key is made.
+    If it `is_open_here`, whoever reaches it may do everything until the first key is made. What is
+    to run `beside` it is entered when the memory is open.
     """
 
     @asynccontextmanager
@@ -129,7 +132,10 @@ def create_app(
             )
             app.state.limits = Limits(memory.settings.server)
             with sending_traces(memory.settings.server.traces_endpoint):
-                async with mcp.serving_mcp() as app.state.mcp:
+                async with (
+                    mcp.serving_mcp() as app.state.mcp,
+                    nullcontext() if beside is None else beside(memory),
+                ):
                     yield
 
     # The framework's documentation page loads its parts from elsewhere; `description` has ours.

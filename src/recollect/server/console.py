@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import mimetypes
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from os import PathLike
 from pathlib import Path
@@ -44,6 +46,8 @@ _PAGE_HEADERS: Final[Mapping[str, str]] = {
 }
 # The name of an asset has a hash of its content.
 _FOREVER: Final = "public, max-age=31536000, immutable"
+_COMPRESSED: Final = frozenset({".js", ".css"})
+_COMPRESSION_LEVEL: Final = 6
 _NOT_BUILT: Final = """\
 <!doctype html>
 <html lang="en">
@@ -64,7 +68,7 @@ _NOT_BUILT: Final = """\
 class _Assets(StaticFiles):
     """Files whose names change with their content, so that browsers keep them.
 
-    Beside a large one lies its compressed form, which a browser gets that takes it.
+    Scripts and styles are compressed, for browsers that take it.
     """
 
     async def check_config(self) -> None:
@@ -82,11 +86,11 @@ class _Assets(StaticFiles):
         scope: Scope,
         status_code: int = 200,
     ) -> Response:
-        small = Path(f"{full_path}.gz")
-        is_small = "gzip" in Headers(scope=scope).get("accept-encoding", "") and small.is_file()
-        if is_small:
+        takes_gzip = "gzip" in Headers(scope=scope).get("accept-encoding", "")
+        if takes_gzip and Path(full_path).suffix in _COMPRESSED:
             media_type, _ = mimetypes.guess_type(full_path)
-            response: Response = FileResponse(small, media_type=media_type)
+            packed = _packed(Path(full_path), stat_result.st_mtime_ns)
+            response = Response(packed, media_type=media_type)
             response.headers["Content-Encoding"] = "gzip"
         else:
             response = super().file_response(full_path, stat_result, scope, status_code)
@@ -94,6 +98,12 @@ class _Assets(StaticFiles):
         response.headers["Cache-Control"] = _FOREVER
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response
+
+
+@lru_cache(maxsize=64)
+def _packed(file: Path, _changed: int) -> bytes:
+    """Return a file compressed; the first page of a process waits a moment for it."""
+    return gzip.compress(file.read_bytes(), _COMPRESSION_LEVEL)
 
 
 def add_to(app: FastAPI, files: Path = FILES) -> None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
 from recollect.domain.access import EVERYTHING, ApiKey, Grant
-from recollect.domain.scope import Role
-from recollect.errors import NotAllowed, NotAuthenticated, NotAvailable, SettingsError
+from recollect.domain.scope import MAX_PART, Role
+from recollect.errors import InvalidInput, NotAllowed, NotAuthenticated, NotAvailable, SettingsError
 from recollect.keys.service import KeyService, csrf_token
 from recollect.memory import Memory
 from recollect.server.limits import Limits
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 COOKIE: Final = "recollect_sign_in"
 CSRF_HEADER: Final = "X-CSRF-Token"
+# Who uses the console of a server that has no keys; where there are keys, they say it.
+PERSON_HEADER: Final = "X-Recollect-Person"
 _KEY_MARK: Final = "rk_"
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -44,10 +47,14 @@ class Identity:
     key_id: str | None = None
     expires_at: datetime | None = None
     csrf_token: str | None = None
+    is_person: bool = False
+    """Whether a person acts, in a browser, not a program that has a key."""
 
     @property
     def principal(self) -> str | None:
         """Return the name that changes are ascribed to; None leaves it to the scope."""
+        if self.is_person:
+            return self.name
         return None if self.means == "open" else f"{self.means}:{self.name}"
 
     def require_role(self, role: Role, what: str) -> None:
@@ -112,13 +119,28 @@ async def _find_out(request: Request) -> Identity:
     if (given := request.headers.get("authorization")) is not None:
         return await _by_header(given, keys, methods)
     if methods.is_open_here and methods.check_token is None and not await keys.has_any():
-        return Identity(name="local", grant=EVERYTHING, means="open")
+        person = _person(request)
+        return Identity(
+            name=person or "local", grant=EVERYTHING, means="open", is_person=person is not None
+        )
     if (cookie := request.cookies.get(COOKIE)) is not None:
         return await _by_cookie(request, cookie, keys)
     raise NotAuthenticated(
         "This server asks for a key; nothing was changed",
         hint="Send it as Authorization: Bearer KEY; recollect keys create makes one.",
     )
+
+
+def _person(request: Request) -> str | None:
+    """Return the person who says that they use a server without keys; None is a program."""
+    given = unquote(request.headers.get(PERSON_HEADER, "")).strip()
+    if len(given) > MAX_PART or not given.isprintable():
+        raise InvalidInput(
+            f"{PERSON_HEADER} is not a name of up to {MAX_PART} characters; nothing was changed",
+            code="bad_name",
+            hint="Percent-encode it as UTF-8.",
+        )
+    return given or None
 
 
 async def _by_header(given: str, keys: KeyService, methods: SignInMethods) -> Identity:
@@ -151,6 +173,7 @@ async def _by_cookie(request: Request, cookie: str, keys: KeyService) -> Identit
         key_id=sign_in.key.id,
         expires_at=sign_in.expires_at,
         csrf_token=expected,
+        is_person=True,
     )
 
 

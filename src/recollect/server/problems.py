@@ -54,6 +54,7 @@ _STATUSES: Final[tuple[tuple[type[RecollectError], HTTPStatus], ...]] = (
 )
 _STATUSES_BY_CODE: Final[Mapping[str, HTTPStatus]] = {
     "disk_full": HTTPStatus.INSUFFICIENT_STORAGE,
+    "spool_full": HTTPStatus.INSUFFICIENT_STORAGE,
     _UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 # What the framework found wrong with a request, in our words.

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast, get_args
+from urllib.parse import urlsplit
 
 from pydantic import (
     Field,
@@ -34,10 +35,13 @@ from recollect.domain.sections import (
     RecallSettings,
     RerankSettings,
     RetentionRuleSettings,
+    S3Settings,
     SessionSettings,
 )
 from recollect.errors import SettingsError
 from recollect.settings.place import (
+    NO_VECTOR_STORE,
+    SAME_SERVER,
     checked_place,
     folder_name,
     is_database_file,
@@ -101,6 +105,7 @@ class Settings(Section):
     session: SessionSettings = SessionSettings()
     compression: CompressionSettings = CompressionSettings()
     archive: ArchiveSettings = ArchiveSettings()
+    s3: S3Settings = S3Settings()
     notes: NotesSettings = NotesSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     models: ModelSettings = ModelSettings()
@@ -138,6 +143,29 @@ class Settings(Section):
             return self._agents_server(its)
         is_elsewhere = its.backend or its.sqlite_path or self.storage.backend != "sqlite"
         return "" if is_elsewhere else self.storage.url
+
+    @property
+    def vector_store(self) -> str:
+        """Return the URL of the vector store of this memory, with its key; empty for none."""
+        its, key = self.agent(self.scope.agent), self.storage.qdrant_key
+        own = self._named_store(its.store).vectors if its.store else its.vectors
+        chosen = own or self.storage.vectors
+        if chosen in ("", NO_VECTOR_STORE) or self.is_temporary:
+            return ""
+        if chosen == SAME_SERVER:
+            if self.server_url and server_kind(self.server_url) == "postgresql":
+                return self.server_url
+            if own or not self.has_own_store(self.scope.agent):
+                raise SettingsError(
+                    f"vectors = {SAME_SERVER!r} needs a memory on PostgreSQL, and this one is "
+                    f"{self.store_name}",
+                    code="no_connection",
+                    hint="Give the URL of the PostgreSQL that is to hold the vectors.",
+                )
+            return ""
+        place = urlsplit(chosen)
+        lacks_key = place.scheme.startswith("qdrant") and place.netloc and "@" not in place.netloc
+        return with_password(chosen, key) if key and lacks_key else chosen
 
     @property
     def store_name(self) -> str:
@@ -192,6 +220,7 @@ class Settings(Section):
             "backend": backend,
             "path": path.parent if path is not None and backend == "json" else path,
             "url": its.server_url,
+            "vectors": its.vector_store,
         }
         return its.of_agent(None).model_copy(
             update={"storage": self.storage.model_copy(update=place)}

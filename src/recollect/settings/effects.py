@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from recollect.settings import Settings
+from recollect.settings.place import qdrant_url
 
 
 class IdleSetting(NamedTuple):
@@ -28,14 +29,29 @@ class _Need:
 
 _NEEDS: Final[tuple[_Need, ...]] = (
     _Need(
-        ("storage.qdrant_url", "storage.qdrant_key"),
-        lambda _: False,
-        "there is no Qdrant back-end yet, and vectors lie in the database",
+        ("storage.qdrant_url",),
+        lambda settings: settings.storage.vectors == qdrant_url(settings.storage.qdrant_url),
+        "set storage.backend = qdrant",
+    ),
+    _Need(
+        ("storage.qdrant_key",),
+        lambda settings: settings.storage.vectors.startswith("qdrant"),
+        "no vectors are in Qdrant (storage.vectors)",
+    ),
+    _Need(
+        ("storage.vectors_from", "storage.vectors_exact"),
+        lambda settings: bool(settings.storage.vectors),
+        "there is no vector store (storage.vectors)",
     ),
     _Need(
         ("storage.connections",),
         lambda settings: any(map(_is_server, _urls(settings))),
         "it is for a database server (storage.url)",
+    ),
+    _Need(
+        ("storage.state_password", "storage.state_prefix"),
+        lambda settings: bool(settings.storage.state),
+        "set storage.state",
     ),
     _Need(
         ("storage.synchronous", "storage.erase_in_place"),
@@ -86,6 +102,11 @@ _NEEDS: Final[tuple[_Need, ...]] = (
         ("server.tokens.issuer", "server.tokens.audience", "server.tokens.claim"),
         lambda settings: bool(settings.server.tokens.jwks),
         "set server.tokens.jwks",
+    ),
+    _Need(
+        ("s3.",),
+        lambda settings: settings.archive.place.startswith("s3"),
+        "archive.place is no s3://bucket",
     ),
     _Need(
         ("archive.similarity",),

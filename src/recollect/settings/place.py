@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import Any, Final, cast
-from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urlsplit
 
 from recollect.errors import SettingsError
 
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_DEFAULT_HINT: Final = "Name a database file or a data folder, or leave it out for the usual place."
+_DEFAULT_HINT: Final = (
+    "Name a database file or a data folder, or leave it out for the default place."
+)
 _DATABASE_SUFFIXES: Final = frozenset({".db", ".sqlite", ".sqlite3"})
 # What a data folder may hold before its database exists: our files, and those of file systems.
 _OWN_NAMES: Final = frozenset(
@@ -68,7 +70,7 @@ def _require_own_or_new(path: Path) -> None:
             f"would be in {parent}, and there is no such folder",
             code="no_such_folder",
             hint=f"Make the folder first (mkdir -p '{parent}'), or name a place in one that is "
-            f"there: '{path.name}' is in the folder you are in; none at all is the usual place.",
+            f"there: '{path.name}' is in the folder you are in; none at all is the default place.",
         )
     if path.is_dir() and (others := _others_in(path)):
         raise _refusal(
@@ -219,6 +221,67 @@ def folder_name(url: str) -> str:
     return _NOT_IN_A_NAME.sub("-", told)[-120:]
 
 
+# --- URLs of vector stores ------------------------------------------------------------------------
+
+# The accepted schemes, each with the form of its URL.
+_VECTOR_STORES: Final[Mapping[str, str]] = {
+    "qdrant": "qdrant://HOST:6333, or qdrant:///FOLDER",
+    "qdrants": "qdrants://HOST:6333",
+    "milvus": "milvus://USER:PASSWORD@HOST:19530",
+    "milvuss": "milvuss://USER:PASSWORD@HOST:19530",
+    "postgresql": "postgresql://USER:PASSWORD@HOST/DATABASE",
+}
+# In the database server that holds the memory itself.
+SAME_SERVER: Final = "pgvector"
+# In this process only, whatever the common store has.
+NO_VECTOR_STORE: Final = "none"
+_VECTORS_OPTION: Final = "vectors"
+_WEB_SCHEMES: Final[Mapping[str, str]] = {"http": "qdrant", "https": "qdrants"}
+
+
+def checked_vector_url(url: str) -> str:
+    """Return the URL of a vector store, or raise an error if it names none."""
+    if url in ("", SAME_SERVER, NO_VECTOR_STORE):
+        return url
+    parts = urlsplit(url)
+    known = (*_VECTOR_STORES.values(), SAME_SERVER, NO_VECTOR_STORE)
+    if parts.scheme not in _VECTOR_STORES:
+        raise ValueError(f"must look like {', '.join(known[:-1])} or {known[-1]}")
+    is_local = parts.scheme == "qdrant" and not parts.netloc
+    if parts.scheme == "postgresql":
+        return checked_url(url)
+    if not _has_a_port_or_none(parts) or not (parts.hostname or (is_local and parts.path)):
+        raise ValueError(f"must look like {_VECTOR_STORES[parts.scheme]}")
+    return url
+
+
+def with_vector_store_apart(section: object) -> object:
+    """Return the settings of a store with `?vectors=` of its URL as the setting of that name."""
+    if not isinstance(section, dict):
+        return section
+    given = cast("dict[str, Any]", section)
+    url = given.get("url")
+    if not isinstance(url, str) or not is_server_url(url):
+        return given
+    parts = urlsplit(url)
+    options = parse_qs(parts.query, keep_blank_values=True)
+    if _VECTORS_OPTION not in options:
+        return given
+    named = options.pop(_VECTORS_OPTION)[-1]
+    if given.get("vectors"):
+        raise ValueError("vectors is given twice: in the url and beside it")
+    rest = parts._replace(query=urlencode(options, doseq=True)).geturl()
+    return {**given, "url": rest, "vectors": named}
+
+
+def qdrant_url(address: str) -> str:
+    """Return the address of a Qdrant server, as its own clients write it, as a URL of ours."""
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        return f"qdrant://{address}"
+    return f"{_WEB_SCHEMES.get(scheme, scheme)}://{rest}"
+
+
 def told_url(url: str) -> str:
     """Return a URL without the password, for display."""
     scheme, separator, rest = url.partition("://")
@@ -226,3 +289,32 @@ def told_url(url: str) -> str:
     user, colon, _ = login.partition(":")
     place = _SECRET_OPTION.sub(r"\1=***", place)
     return f"{scheme}{separator}{user}{':***' * bool(colon)}{at}{place}"
+
+
+# --- URLs of a Redis server ----------------------------------------------------------------------
+
+# The accepted schemes, and the name of each in the library.
+_REDIS: Final[Mapping[str, str]] = {
+    "redis": "redis",
+    "rediss": "rediss",
+    "valkey": "redis",
+    "valkeys": "rediss",
+}
+
+
+def checked_redis_url(url: str) -> str:
+    """Return the URL as the library spells it, or raise an error if it names no Redis server."""
+    if not url:
+        return url
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.lower() not in _REDIS:
+        raise ValueError("must look like redis://HOST:PORT/NUMBER, or rediss://… with encryption")
+    parts = urlsplit(url)
+    if "@" in parts.path or parts.fragment or not _has_a_port_or_none(parts) or not parts.hostname:
+        raise ValueError(
+            "must have a host, a number as its port, and no special characters in its password: "
+            "write / as %2F, @ as %40, # as %23, ? as %3F and : as %3A"
+        )
+    if parts.path.strip("/") and not parts.path.strip("/").isdecimal():
+        raise ValueError("must end with the number of a database, or with none")
+    return f"{_REDIS[scheme.lower()]}://{rest}"

@@ -23,7 +23,16 @@ from recollect.domain.sections import Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
-from recollect.settings.place import checked_url, has_password, server_kind, without_local_url
+from recollect.settings.place import (
+    checked_redis_url,
+    checked_url,
+    checked_vector_url,
+    has_password,
+    qdrant_url,
+    server_kind,
+    with_vector_store_apart,
+    without_local_url,
+)
 from recollect.settings.sources import PASSWORD_PREFIX
 
 
@@ -44,6 +53,8 @@ PlaceOrNone = Annotated[Path | None, BeforeValidator(_expand_home)]
 Backend = Literal["sqlite", "in_memory", "json"]
 AgentBackend = Literal["sqlite", "in_memory", "json", "mysql", "postgresql"]
 ServerUrl = Annotated[str, AfterValidator(checked_url)]
+VectorUrl = Annotated[str, AfterValidator(checked_vector_url)]
+RedisUrl = Annotated[str, AfterValidator(checked_redis_url)]
 
 
 class Section(BaseModel):
@@ -137,6 +148,11 @@ class AgentSettings(Section):
         pattern=rf"^({PASSWORD_PREFIX}\w+)?$",
         description=f"the variable that holds the password for url; begins with {PASSWORD_PREFIX}",
     )
+    vectors: VectorUrl = Field(
+        default="",
+        repr=False,
+        description="the vector store of its own store; empty = that of storage.vectors",
+    )
     role: str = Field(default="", description="its role; some shared types need one")
     write_policy: WritePolicy | None = Field(
         default=None, description="what of a conversation becomes memory; empty = writing.policy"
@@ -144,6 +160,8 @@ class AgentSettings(Section):
     children: tuple[str, ...] = Field(
         default=(), description="agents whose memory this one may read and write"
     )
+
+    _with_vector_store_apart = model_validator(mode="before")(with_vector_store_apart)
 
     @model_validator(mode="after")
     def _has_one_store(self) -> AgentSettings:
@@ -173,7 +191,12 @@ class StoreSettings(Section):
         description="postgresql://…, mysql://…, json:///FOLDER, in_memory://; empty = a file",
     )
 
+    vectors: VectorUrl = Field(
+        default="", repr=False, description="its vector store; empty = that of storage.vectors"
+    )
+
     _without_local_url = model_validator(mode="before")(without_local_url)
+    _with_vector_store_apart = model_validator(mode="before")(with_vector_store_apart)
 
     @model_validator(mode="after")
     def _is_in_one_place(self) -> StoreSettings:
@@ -197,20 +220,71 @@ class StorageSettings(Section):
     connections: Annotated[int, Field(ge=1, le=200)] = Field(
         default=8, description="connections to a database server, for reading and for writing each"
     )
+    spool: bool | None = Field(
+        default=None,
+        description="keep what is remembered and observed on this machine while the database "
+        "server is away, and store it afterwards; empty = yes for a server; a file has no spool",
+    )
+    spool_mb: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=256, description="maximum size of what waits for a server"
+    )
     synchronous: Literal["full", "normal", "off"] = "full"
     busy_timeout: Annotated[float, Field(gt=0)] = 10.0
     erase_in_place: bool = Field(
         default=False,
         description="overwrite forgotten content inside the live SQLite file instead of VACUUM",
     )
+    vectors: VectorUrl = Field(
+        default="",
+        repr=False,
+        description="vector store of large scopes: qdrant://HOST:6333, milvus://HOST:19530, "
+        "postgresql://…, or pgvector in the same PostgreSQL; empty = none",
+    )
+    vectors_from: Annotated[int, Field(ge=1)] = Field(
+        default=100_000,
+        description="units of a scope from which on the vector store searches it; smaller ones are "
+        "searched exactly in this process",
+    )
+    vectors_exact: Annotated[int, Field(ge=0)] = Field(
+        default=500_000,
+        description="units of a scope up to which this process searches it while the vector store "
+        "is away or is being built",
+    )
+    state: RedisUrl = Field(
+        default="",
+        repr=False,
+        description="redis://HOST:PORT or rediss://…, the same for all servers: a mirror of session"
+        " state and short-term memory, and shared caches; empty = none",
+    )
+    state_password: str = Field(
+        default="", repr=False, description="password for it, if its URL has none"
+    )
+    state_prefix: str = Field(
+        default="memory",
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        description="what its keys begin with; another one for every database that uses it",
+    )
     qdrant_url: str = Field(
-        default="", description="for a later release: no Qdrant back-end uses it yet"
+        default="", description="the server of backend = qdrant; empty = http://localhost:6333"
     )
     qdrant_key: str = Field(
-        default="", repr=False, description="for a later release, as qdrant_url"
+        default="", repr=False, description="key of a Qdrant server whose URL has none"
     )
 
     _without_local_url = model_validator(mode="before")(without_local_url)
+    _with_vector_store_apart = model_validator(mode="before")(with_vector_store_apart)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_qdrant_as_vector_store(cls, section: object) -> object:
+        """Return the section with the back-end `qdrant` as SQLite with vectors in Qdrant."""
+        if not isinstance(section, dict):
+            return section
+        given = cast("dict[str, Any]", section)
+        if given.get("backend") != "qdrant":
+            return given
+        address = given.get("qdrant_url") or "http://localhost:6333"
+        return {"vectors": qdrant_url(address), **given, "backend": "sqlite"}
 
 
 class EmbeddingSettings(Section):

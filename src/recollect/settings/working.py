@@ -20,7 +20,7 @@ class ProviderSettings(Section):
     api_key: str = Field(default="", repr=False)
 
 
-_FOR_THE_CALLER: Final = "for the caller: `Settings.tiers` tells it, Recollect calls no such model"
+_FOR_THE_CALLER: Final = "for the caller: `Settings.tiers` tells it, memory calls no such model"
 
 
 class TierSeconds(Section):
@@ -40,7 +40,9 @@ class ModelSettings(Section):
         default="",
         description="models for empty tiers; `none` keeps a tier empty",
     )
-    reasoning: str = Field(default="", description=_FOR_THE_CALLER)
+    reasoning: str = Field(
+        default="", description="answers in `recollect chat`; for the caller otherwise"
+    )
     code: str = Field(default="", description=_FOR_THE_CALLER)
     summarise: str = Field(default="", description="writes summaries and merges facts")
     extract: str = Field(default="", description="reads what conversations say")

@@ -148,7 +148,7 @@ class ProposalService:
         async def decide() -> Proposal:
             proposal = await self._pending(caller, proposal_id)
             return await self._approve(
-                caller, proposal, caller.scope.actor, reason, self._clock.now(), edits
+                caller, proposal, _decider(caller), reason, self._clock.now(), edits
             )
 
         return await _retry(decide)
@@ -302,7 +302,7 @@ class ProposalService:
         closed = proposal.evolve(
             status=status,
             decided_at=self._clock.now(),
-            decided_by=caller.scope.actor,
+            decided_by=_decider(caller),
             decision=reason,
         )
         await self._store_proposal(caller.principal, closed)
@@ -352,6 +352,11 @@ class ProposalService:
         """Return a reason without personal data."""
         checked = checked_text(reason, "reason", MAX_REASON, blank=blank).strip()
         return self._redactor.note(checked)[:MAX_REASON]
+
+
+def _decider(caller: Caller) -> str:
+    """Return who decides: the agent, or the person who calls without one."""
+    return caller.scope.agent or caller.principal
 
 
 def _audit_entries(proposal: Proposal, redacted: Counts | None) -> tuple[NewAuditEntry, ...]:

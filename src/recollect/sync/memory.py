@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recollect.context.session import Session as AsyncSession
     from recollect.domain.meter import Meter
     from recollect.domain.scope import Caller, Scope
+    from recollect.domain.stats import SpoolStats
     from recollect.keys.service import KeyService
     from recollect.ports.embedder import Embedder
     from recollect.ports.judge import Judge
@@ -123,6 +124,14 @@ class Memory(Twin[AsyncMemory]):
     def meter(self) -> Meter:
         """Return the counters of this process; for building a face."""
         return self._inner.meter
+
+    @property
+    def spool(self) -> SpoolStats | None:
+        """Return what waits on this machine for a database server that is away.
+
+        It is None where nothing can wait: for a file, or if `storage.spool` is off.
+        """
+        return self._inner.spool
 
     @property
     def settings(self) -> Settings:
@@ -257,9 +266,11 @@ class Memory(Twin[AsyncMemory]):
     export_to = blocking(AsyncMemory.export_to)
     import_from = blocking(AsyncMemory.import_from)
     import_chat = blocking(AsyncMemory.import_chat)
+    move_in = blocking(AsyncMemory.move_in)
     reindex = blocking(AsyncMemory.reindex)
     reindexing = blocking(AsyncMemory.reindexing)
     stop_reindexing = blocking(AsyncMemory.stop_reindexing)
+    reconcile = blocking(AsyncMemory.reconcile)
     work = blocking(AsyncMemory.work)
     drain = blocking(AsyncMemory.drain)
 

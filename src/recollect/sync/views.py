@@ -62,6 +62,7 @@ class ToolArchives(Twin[AsyncToolArchives]):
     list = blocking(AsyncToolArchives.list)
     get = blocking(AsyncToolArchives.get)
     load = blocking(AsyncToolArchives.load)
+    search = blocking(AsyncToolArchives.search)
     find_earlier = blocking(AsyncToolArchives.find_earlier)
     delete = blocking(AsyncToolArchives.delete)
     sweep = blocking(AsyncToolArchives.sweep)

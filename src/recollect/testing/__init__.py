@@ -6,7 +6,7 @@ Recollect imports it.
 
 import pytest
 
-_SUITES = ("blobs", "embedder", "jobs", "state", "store", "units")
+_SUITES = ("blobs", "embedder", "jobs", "state", "store", "units", "vector_sink")
 pytest.register_assert_rewrite(*(f"{__name__}.{suite}" for suite in _SUITES))
 
 from recollect.testing.blobs import BlobsContract  # noqa: E402
@@ -16,6 +16,7 @@ from recollect.testing.jobs import JobsContract  # noqa: E402
 from recollect.testing.state import StateContract  # noqa: E402
 from recollect.testing.store import StoreContract  # noqa: E402
 from recollect.testing.units import UnitsContract  # noqa: E402
+from recollect.testing.vector_sink import VectorSinkContract  # noqa: E402
 
 __all__ = [
     "BlobsContract",
@@ -25,4 +26,5 @@ __all__ = [
     "StateContract",
     "StoreContract",
     "UnitsContract",
+    "VectorSinkContract",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypedDict
 
-from recollect.context.archives.passages import Needles, select_passages
+from recollect.context.archives.passages import select_passages
 from recollect.context.summariser import grounded_answer
 from recollect.domain.context import Tongue
 from recollect.domain.document import Passage
@@ -19,21 +19,13 @@ from recollect.domain.ids import is_id, new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.memory_tools import ToolName
 from recollect.domain.record import Kind, Procedure, Record, Status
-from recollect.domain.summary import Point
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.domain.views import Json
 from recollect.errors import ModelError, NotFound
-from recollect.language.sentences import PASSAGE_SIZE, sentences
-from recollect.language.summary import (
-    Rarity,
-    compact,
-    extract,
-    fitting,
-    salience,
-    sentence_counts,
-    tongue_of,
-)
+from recollect.language.digest import digest
+from recollect.language.sentences import PASSAGE_SIZE
+from recollect.language.summary import tongue_of
 from recollect.language.times.mentions import ago
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import LanguageModel, Prompt
@@ -288,12 +280,8 @@ def _shown(hit: Hit, query: str) -> str:
 # --- The tool that summarises several records, with a model or by choosing their sentences --------
 
 _MAX_SUMMARY_TOKENS: Final = 250
-_MAX_SENTENCE_CHARACTERS: Final[Mapping[Tongue, int]] = {"en": 240, "zh": 100}
 _MAX_READ_CHARACTERS: Final = 20_000
 _MAX_ID_CHARACTERS: Final = 64
-# Every sentence of a record was worth storing, so each has at least this weight.
-_BASE_WEIGHT: Final = 2.1
-_GOAL_WEIGHT: Final = 2.0
 _ROLE: Final[Mapping[Tongue, str]] = {
     "en": (
         "You make one short summary of the notes below, for this purpose: {goal}\n"
@@ -324,25 +312,9 @@ async def summarize(context: ToolContext, asked: SummarizeMemory) -> Json:
 
 
 def extracted(texts: Sequence[str], goal: str) -> str:
-    """Return the most valuable sentences for the goal, in their order."""
-    tongue, tokens = tongue_of(texts), EstimatedTokens()
-    read = (text[:_MAX_READ_CHARACTERS] for text in texts)
-    said = [sentence for text in read for sentence in sentences(text)]
-    fits = Needles.of(goal).scores(said)
-    best = max(fits, default=0.0) or 1.0
-    points = [
-        Point(
-            kind=(judged := salience(sentence)).kind,
-            text=compact(sentence, _MAX_SENTENCE_CHARACTERS[tongue]),
-            weight=_BASE_WEIGHT + judged.weight + _GOAL_WEIGHT * fit / best,
-        )
-        for sentence, fit in zip(said, fits, strict=True)
-    ]
-    rarity = Rarity(sentence_counts(text[:_MAX_READ_CHARACTERS]) for text in texts)
-    chosen = fitting(points, _MAX_SUMMARY_TOKENS, tokens.count, rarity)
-    if not chosen:
-        return extract("\n".join(texts)[:_MAX_READ_CHARACTERS], _MAX_SUMMARY_TOKENS, tokens.count)
-    return ("；" if tongue == "zh" else "; ").join(point.text for point in chosen)
+    """Return what matters in the texts for the goal, in their order."""
+    count = EstimatedTokens().count
+    return str(digest("\n".join(texts), _MAX_SUMMARY_TOKENS, count, query=goal))
 
 
 async def _item(context: ToolContext, item: str) -> Record | Turn | str:

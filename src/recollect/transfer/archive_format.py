@@ -12,10 +12,9 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from io import BytesIO
 from typing import Final, cast, get_args
 
-from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form
+from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form, Summariser
 from recollect.domain.document import (
     DOCUMENT_TYPES,
     MAX_SOURCE,
@@ -43,7 +42,6 @@ from recollect.transfer.json_fields import (
 _PART_BYTES: Final = 3 * 2**18
 # Content that does not compress becomes a little larger.
 _MAX_STORED_BYTES: Final = MAX_BYTES + MAX_BYTES // 100
-_CHUNK_BYTES: Final = 2**20
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _ARCHIVE: Final = tuple(field.name for field in fields(Archive))
 _DOCUMENT: Final = (
@@ -51,6 +49,7 @@ _DOCUMENT: Final = (
     *("created_at", "updated_at"),
 )
 _FORMS: Final[tuple[str, ...]] = get_args(Form)
+_SUMMARISERS: Final[tuple[str, ...]] = get_args(Summariser)
 
 # The organisation and workspace that hold a content, and its hash.
 ContentKey = tuple[str, str, str]
@@ -185,7 +184,8 @@ class ContentReader:
 
 
 def read_archive(given: Json) -> Archive:
-    form = with_fields(given, "archive", _ARCHIVE)
+    # Exports made before there were digests do not say who wrote a summary.
+    form = with_fields({"summarised_by": "", **given}, "archive", _ARCHIVE)
     chars = count_in(form, "chars", 0)
     asked = _free_text(form["input"], "input")
     if form["input_hash"] != _hash_of(asked.encode()):
@@ -211,6 +211,7 @@ def read_archive(given: Json) -> Archive:
         expires_at=optional_time_in(form, "expires_at"),
         last_loaded=optional_time_in(form, "last_loaded"),
         loads=count_in(form, "loads", 0),
+        summarised_by=cast("Summariser", word_in(form, "summarised_by", _SUMMARISERS)),
     )
 
 
@@ -277,15 +278,16 @@ def _part_lines(key: ContentKey, size: int, stored: bytes) -> Iterator[bytes]:
 
 def _require_sound(stored: bytes, part: ContentPart) -> None:
     """Raise an error unless the content matches its hash; it is read piece by piece."""
-    import zstandard
+    from recollect.domain.compression import ZstdError, pieces_of
 
     found, size = hashlib.sha256(), 0
     try:
-        with zstandard.ZstdDecompressor().stream_reader(BytesIO(stored)) as reader:
-            while (chunk := reader.read(_CHUNK_BYTES)) and size <= part.size:
-                found.update(chunk)
-                size += len(chunk)
-    except zstandard.ZstdError as damage:
+        for piece in pieces_of(stored):
+            found.update(piece)
+            size += len(piece)
+            if size > part.size:
+                break
+    except ZstdError as damage:
         raise ValueError(str(damage)) from None
     if (found.hexdigest(), size) != (part.hash, part.size):
         raise ValueError(f"expected checksum {part.hash}, found {found.hexdigest()}")

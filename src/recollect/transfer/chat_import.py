@@ -112,7 +112,7 @@ def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> Cha
     empty = 0
     # Equal messages without ids are distinguished by their number.
     equals: Counter[tuple[str, str]] = Counter()
-    for place, entry in enumerate(_entries(source), start=1):
+    for place, entry in enumerate(read_entries(source), start=1):
         try:
             if isinstance(entry, InvalidInput):
                 raise entry
@@ -151,7 +151,7 @@ def read_chats(source: str | Path | BinaryIO, session: str | None = None) -> Cha
     return ChatFile(messages=messages, unreadable=unreadable, empty=empty)
 
 
-def _entries(source: str | Path | BinaryIO) -> Iterator[Fields | InvalidInput]:
+def read_entries(source: str | Path | BinaryIO) -> Iterator[Fields | InvalidInput]:
     """Yield the messages and conversations of a file, one at a time."""
     with opened(source, MAX_FILE_BYTES) as (file, size):
         head = file.read(len(ZIP))
@@ -363,8 +363,8 @@ def _plain(entry: Fields) -> _RawMessage:
     )
 
 
-def _from_chatgpt(conversation: Fields) -> Iterator[_RawMessage]:
-    """Yield the messages from the first to the one shown last; the file holds them as a tree."""
+def path_in_chatgpt(conversation: Fields) -> list[Fields]:
+    """Return the nodes from the one shown last back to the first; the file holds them as a tree."""
     nodes = {name: _fields(node) for name, node in _in(conversation, "mapping").items()}
     place = conversation.get("current_node")
     if place not in nodes:
@@ -375,8 +375,13 @@ def _from_chatgpt(conversation: Fields) -> Iterator[_RawMessage]:
         seen.add(place)
         path.append(nodes[place])
         place = nodes[place].get("parent")
+    return path
+
+
+def _from_chatgpt(conversation: Fields) -> Iterator[_RawMessage]:
+    """Yield the messages from the first to the one shown last."""
     begun = conversation.get("create_time")
-    for node in reversed(path):
+    for node in reversed(path_in_chatgpt(conversation)):
         message = _in(node, "message")
         if not message:
             continue
@@ -499,6 +504,18 @@ class ChatImporter:
     ) -> ImportedChats:
         """Store the messages that are not stored yet; stop at a bad one, or skip it."""
         file = await in_thread(lambda: read_chats(source, session))
+        return await self.add(caller, file, skip_bad=skip_bad, progress=progress)
+
+    async def add(
+        self,
+        caller: Caller,
+        file: ChatFile,
+        *,
+        skip_bad: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportedChats:
+        """Store the messages that are not stored yet; with `dry_run` only count them."""
         conversations: dict[str, list[ChatMessage]] = {}
         for message in file.messages:
             conversations.setdefault(message.session, []).append(message)
@@ -516,7 +533,8 @@ class ChatImporter:
                 turns = [*self._turns(caller, batch, bad)]
                 if len(bad) > len(file.unreadable) and not skip_bad:
                     raise _refused(bad[-1], f"{done.added} messages before it were added")
-                await self._observer.observe(caller, turns, session=name, new_session=name)
+                if not dry_run:
+                    await self._observer.observe(caller, turns, session=name, new_session=name)
                 done = replace(done, added=done.added + len(turns))
                 if progress is not None:
                     progress(done.added + done.known + len(bad), len(file.messages))

@@ -383,6 +383,17 @@ def _check(
             return Arrival(item=item)
 
 
+def _cleaned_arrival(
+    item: RecordHistory | StoredItem, redactor: Redactor
+) -> Arrival | RecollectError:
+    try:
+        cleaned, audit = cleaned_item(item, redactor)
+    except RecollectError as problem:
+        return problem
+    units = record_units(cleaned.current) if isinstance(cleaned, RecordHistory) else None
+    return Arrival(item=cleaned, units=units, audit=audit)
+
+
 def _require_write(caller: Caller, item: Item) -> None:
     if isinstance(item, Document):
         caller.require_write(collection_owner(item.scope), is_profile=False)
@@ -448,6 +459,24 @@ class Importer:
             if tally.added:
                 await self._filler.schedule()
         return tally.result()
+
+    async def add_items(
+        self, items: Sequence[RecordHistory | StoredItem], *, dry_run: bool = False
+    ) -> list[Outcome | RecollectError]:
+        """Add items that were not exported here, or with `dry_run` tell what would become of them.
+
+        What may not be stored here is told as an error in its place.
+        """
+        cleaned = [_cleaned_arrival(item, self._redactor) for item in items]
+        arrivals = [it for it in cleaned if isinstance(it, Arrival)]
+        transfer = self._transfer
+        met = (
+            await transfer.preview(arrivals) if dry_run else (await transfer.add(arrivals)).outcomes
+        )
+        if Outcome.ADDED in met and not dry_run:
+            await self._filler.schedule()
+        outcomes = iter(met)
+        return [next(outcomes) if isinstance(it, Arrival) else it for it in cleaned]
 
     async def _add(self, batch: Sequence[Line], contents: ImportedContents, tally: _Tally) -> None:
         arrived: list[tuple[int, Arrival]] = []

@@ -511,6 +511,28 @@ class SqlTransfer:
             lambda connection: _add(connection, arrivals, self._clock.now())
         )
 
+    async def preview(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+        """Return what would become of new records and items, without writing anything."""
+        return await self._database.read(lambda connection: _preview(connection, arrivals))
+
+
+def _preview(connection: Connection, arrivals: Sequence[Arrival]) -> list[Outcome]:
+    known = _known(connection, arrivals)
+    return [
+        _preview_attached(connection, arrival.item)
+        if isinstance(arrival.item, Attached)
+        else known.meet(arrival)
+        for arrival in arrivals
+    ]
+
+
+def _preview_attached(connection: Connection, item: Attached) -> Outcome:
+    if _is_forgotten(connection, item):
+        return Outcome.FORGOTTEN
+    table = schema.items
+    is_here = isinstance(item, StoredItem) and _stored(connection, table, item.id) is not None
+    return Outcome.UNCHANGED if is_here else Outcome.ADDED
+
 
 def _add(connection: Connection, arrivals: Sequence[Arrival], now: datetime) -> Added:
     """Records, turns and archives first, then what is about them; told in the order given."""

@@ -114,6 +114,9 @@ class SummaryForm(BaseModel):
     conclusions: list[str] = Field(default_factory=list, description="what was found out")
     todos: list[str] = Field(default_factory=list, description="who still has to do what by when")
     agreements: list[str] = Field(default_factory=list, description="what holds from now on")
+    corrections: list[str] = Field(
+        default_factory=list, description="what was said wrongly before, as it is now"
+    )
     open_questions: list[str] = Field(default_factory=list, description="what is not settled")
     facts: list[str] = Field(
         default_factory=list, description="numbers, names and identifiers that will be needed"

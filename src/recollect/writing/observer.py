@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from recollect.domain.change import ChangeSet
 from recollect.domain.filters import Filter
+from recollect.domain.ids import new_id
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn, new_turn
@@ -17,6 +18,8 @@ from recollect.language.extraction.acts import holds_wish, with_acts
 from recollect.language.units import turn_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+from recollect.spool.entries import SpoolEntry
+from recollect.spool.service import Outcome, Spool
 from recollect.writing.redaction import Redactor
 from recollect.writing.saver import idempotency, redacted_entry, units_of
 from recollect.writing.schedule import ExtractionSchedule
@@ -34,6 +37,7 @@ class Observer:
         redactor: Redactor | None = None,
         schedule: ExtractionSchedule | None = None,
         told: Told | None = None,
+        spool: Spool | None = None,
     ) -> None:
         self._store = store
         self._vectors = vectors
@@ -41,6 +45,7 @@ class Observer:
         self._redactor = redactor or Redactor()
         self._schedule = schedule
         self._told = told
+        self._spool = spool
 
     async def observe(
         self,
@@ -61,6 +66,35 @@ class Observer:
         turns = with_acts(
             [new_turn(message, caller.scope, place, now, task) for message in messages]
         )
+        entry = SpoolEntry(
+            id=new_id("spool"),
+            at=now,
+            caller=caller,
+            turns=tuple(turns),
+            counts=counts,
+            idempotency=idempotency(
+                idempotency_key,
+                {"observe": [*messages], "session": session, "task": task},
+                {"ids": [turn.id for turn in turns]},
+            ),
+        )
+        if self._spool is None:
+            outcome = await self.store(entry)
+        else:
+            outcome = await self._spool.write(entry, self.store)
+        committed = outcome.committed
+        if committed is None:
+            return tuple(replace(it, spooled=outcome.is_waiting) for it in outcome.entry.turns)
+        if committed.replayed is not None:
+            ids = cast("list[str]", committed.replayed["ids"])
+            found = await self._store.turns(caller.readable, Filter(), ids=ids)
+            return tuple(sorted(found, key=lambda turn: turn.ordinal))
+        return outcome.entry.turns
+
+    async def store(self, entry: SpoolEntry) -> Outcome:
+        """Store the turns of an entry, and have them read."""
+        caller, turns = entry.caller, entry.turns
+        place = turns[0].session
         units = await units_of(turn_units, turns)
         model = self._vectors.model_of(caller.scope)
         committed = await self._store.commit(
@@ -70,26 +104,21 @@ class Observer:
                 turns=turns,
                 units=units,
                 model=model,
-                jobs=self._extraction_jobs(caller, place, turns, now),
-                audit=tuple(filter(None, map(redacted_entry, turns, counts))),
-                idempotency=idempotency(
-                    idempotency_key,
-                    {"observe": [*messages], "session": session, "task": task},
-                    {"ids": [turn.id for turn in turns]},
-                ),
+                jobs=self._extraction_jobs(caller, place, turns, self._clock.now()),
+                audit=tuple(filter(None, map(redacted_entry, turns, entry.counts))),
+                idempotency=entry.idempotency,
             )
         )
         if committed.replayed is not None:
-            ids = cast("list[str]", committed.replayed["ids"])
-            found = await self._store.turns(caller.readable, Filter(), ids=ids)
-            return tuple(sorted(found, key=lambda turn: turn.ordinal))
+            return Outcome(entry, committed)
         if self._told is not None:
             self._told.note(caller, place)
         await self._vectors.add(units, model, committed)
-        return tuple(
+        numbered = tuple(
             replace(turn, ordinal=ordinal, recorded_at=committed.recorded_at)
             for turn, ordinal in zip(turns, committed.turn_ordinals, strict=True)
         )
+        return Outcome(replace(entry, turns=numbered), committed)
 
     async def retract(self, caller: Caller, turns: Sequence[Turn]) -> None:
         """Mark turns as retracted: they are kept, but neither recalled nor extracted any more."""

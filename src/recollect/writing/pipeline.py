@@ -25,13 +25,14 @@ from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.embedding.service import Embedded, EmbeddingService
-from recollect.errors import NotFound, StaleVersion
+from recollect.errors import NotFound, StaleVersion, StorageError
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
 from recollect.language.units import record_units
 from recollect.ports.judge import Judge
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
+from recollect.spool.entries import SpoolEntry
 from recollect.writing.batch import Batch, Incoming, ms_since
 from recollect.writing.candidates import (
     Candidate,
@@ -55,7 +56,7 @@ from recollect.writing.outcome import (
     renewed,
     statement_of,
 )
-from recollect.writing.saver import Namespace, idempotency, units_of
+from recollect.writing.saver import Namespace, Saver, idempotency, units_of
 from recollect.writing.strategy import Merger, strategy_of, wished_strategy
 
 if TYPE_CHECKING:
@@ -190,8 +191,11 @@ class WritePipeline:
         facets: Facets | None = None,
         reconciles: bool = True,
         meter: Meter | None = None,
+        saver: Saver | None = None,
     ) -> None:
         self._store = store
+        # Keeps statements while the database server is away.
+        self._saver = saver
         self._writes = writes
         self._embedding = embedding
         self._clock = clock
@@ -221,7 +225,50 @@ class WritePipeline:
         incoming = await self._intake.of_call(caller, content, namespace, explicit, fields)
         said = incoming.record.content if incoming.record else ""
         body = {"write": said, "namespace": namespace, "explicit": explicit, **fields}
-        return await self._write_once(caller, incoming, idempotency_key, body)
+        if self._saver is None or await self._saver.may_store(caller.scope):
+            try:
+                return await self._write_once(caller, incoming, idempotency_key, body)
+            except StorageError as problem:
+                if self._saver is None or not self._saver.may_spool(problem):
+                    raise
+        return await self._save_plainly(self._saver, caller, incoming, idempotency_key, body)
+
+    async def _save_plainly(
+        self,
+        saver: Saver,
+        caller: Caller,
+        incoming: Incoming,
+        key: str | None,
+        body: Mapping[str, Any],
+    ) -> Written:
+        """Save a statement as it is, which may wait: the database server is away.
+
+        Background judging compares it later, as it does whatever is saved without this pipeline.
+        """
+        if incoming.record is None:
+            return Written(
+                write_id=incoming.write_id, status="skipped", record=None, reason=incoming.refusal
+            )
+        reason = "saved while the database server was away"
+        told = {"write": incoming.write_id, "status": "created", "record": incoming.record.id}
+        result = {**told, "reason": reason, "conflict": None}
+        entry = SpoolEntry(
+            id=new_id("spool"),
+            at=self._clock.now(),
+            caller=caller,
+            records=(incoming.record,),
+            reason=reason,
+            counts=(incoming.counts,),
+            idempotency=None if key is None else idempotency(key, body, result),
+        )
+        (record,) = await saver.save(entry)
+        self._meter.add("writes", label="spooled" if record.spooled else "created")
+        return Written(
+            write_id=incoming.write_id,
+            status="spooled" if record.spooled else "created",
+            record=record,
+            reason=reason,
+        )
 
     async def take(
         self,

@@ -6,12 +6,15 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from weakref import WeakValueDictionary
 
+from recollect.backends.sql.outage import LOST
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.change import ChangeSet, Committed, Idempotency, RecordChange
+from recollect.domain.copies import copy_with
 from recollect.domain.fields import (
     MAX_ITEMS,
     MAX_TITLE,
@@ -22,11 +25,14 @@ from recollect.domain.fields import (
     revised,
 )
 from recollect.domain.filters import Filter
+from recollect.domain.ids import new_id
 from recollect.domain.profile import Author, edited
 from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_user_profile
 from recollect.domain.turn import Turn
-from recollect.errors import NotFound, StaleVersion
+from recollect.errors import NotFound, StaleVersion, StorageError
 from recollect.language.units import is_searched_alike, record_units
+from recollect.spool.entries import SpoolEntry
+from recollect.spool.service import Outcome, Spool
 from recollect.writing.facets import Facets
 from recollect.writing.redaction import Counts, Redactor
 
@@ -77,8 +83,10 @@ class Saver:
         redactor: Redactor | None = None,
         judging: Judging | None = None,
         facets: Facets | None = None,
+        spool: Spool | None = None,
     ) -> None:
         self._store = store
+        self._spool = spool
         self._listing = listing
         self._embedding = embedding
         self._clock = clock
@@ -103,24 +111,58 @@ class Saver:
         if not wanted:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
-        reason = self._redactor.note(reason)
-        embedded = await self._embedding.of_units(await units_of(record_units, records))
-        records = await self._facets.decided(records, embedded)
+        return await self.save(
+            SpoolEntry(
+                id=new_id("spool"),
+                at=now,
+                caller=caller,
+                records=records,
+                reason=self._redactor.note(reason),
+                counts=counts,
+                idempotency=_idempotency_of(idempotency_key, records, drafts, namespace),
+            )
+        )
+
+    async def save(self, entry: SpoolEntry) -> tuple[Record, ...]:
+        """Save checked and redacted records; they wait here while the database server is away."""
+        if self._spool is None:
+            outcome = await self.store(entry)
+        else:
+            outcome = await self._spool.write(entry, self.store)
+        committed = outcome.committed
+        if committed is None:
+            return tuple(copy_with(it, spooled=outcome.is_waiting) for it in outcome.entry.records)
+        if committed.replayed is not None:
+            return await self._saved_before(entry.caller, committed)
+        records = outcome.entry.records
+        return tuple(record.evolve(recorded_at=committed.recorded_at) for record in records)
+
+    async def may_store(self, scope: Scope) -> bool:
+        """Return whether the database takes what is said in a scope now, not the spool."""
+        return self._spool is None or await self._spool.may_store(scope)
+
+    def may_spool(self, problem: StorageError) -> bool:
+        """Return whether what met this problem can wait here."""
+        return self._spool is not None and problem.code in LOST
+
+    async def store(self, entry: SpoolEntry) -> Outcome:
+        """Store the records of an entry in the database."""
+        caller = entry.caller
+        embedded = await self._embedding.of_units(await units_of(record_units, entry.records))
+        records = await self._facets.decided(entry.records, embedded)
         committed = await self._store.commit(
             ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
-                records=tuple(RecordChange(record=record, reason=reason) for record in records),
+                records=tuple(RecordChange(record=it, reason=entry.reason) for it in records),
                 units=embedded.owners,
                 model=embedded.model,
                 jobs=(*embedded.jobs, *(self._judging(caller, records) if self._judging else ())),
-                audit=tuple(filter(None, map(redacted_entry, records, counts))),
-                idempotency=_idempotency_of(idempotency_key, records, drafts, namespace),
+                audit=tuple(filter(None, map(redacted_entry, records, entry.counts))),
+                idempotency=entry.idempotency,
             )
         )
-        if committed.replayed is not None:
-            return await self._saved_before(caller, committed)
-        return tuple(record.evolve(recorded_at=committed.recorded_at) for record in records)
+        return Outcome(replace(entry, records=records), committed)
 
     async def update(
         self,
@@ -234,7 +276,8 @@ class Saver:
 
     async def _saved_before(self, caller: Caller, committed: Committed) -> tuple[Record, ...]:
         """Return what the first request with this key saved, as it was then."""
-        ids = cast("list[str]", (committed.replayed or {})["ids"])
+        told = committed.replayed or {}
+        ids = cast("list[str]", told["ids"] if "ids" in told else [told["record"]])
         as_saved = Filter(statuses=frozenset(Status), as_of=committed.recorded_at)
         found = await self._store.records(caller.readable, as_saved, now=self._clock.now(), ids=ids)
         by_id = {record.id: record for record in found}

@@ -131,6 +131,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.reindex": lambda m: m.reindex(model="small"),
     "memory.reindexing": lambda m: m.reindexing(),
     "memory.stop_reindexing": lambda m: m.stop_reindexing(),
+    "memory.reconcile": lambda m: m.reconcile(dry_run=True),
     "memory.metrics": lambda m: m.metrics(),
     "memory.metrics with everything": lambda m: m.metrics(since=_AT, until=_AT, step_hours=2),
     "memory.stats": lambda m: m.stats(),
@@ -138,6 +139,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "memory.export_to": lambda m: m.export_to("unused-export", all_scopes=True),
     "memory.import_from": lambda m: m.import_from(Path(__file__), skip_bad=True),
     "memory.import_chat": lambda m: m.import_chat(Path(__file__)),
+    "memory.move_in": lambda m: m.move_in(Path(__file__), "mem0", dry_run=True),
     "memory.work": lambda m: m.work(),
     "memory.drain": lambda m: m.drain(),
     "shared.propose": lambda m: m.shared.propose("tea"),
@@ -162,6 +164,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
         "mem_1", title="t", tags=("a",), confidence=0.5, expected_version=2, reason="r"
     ),
     "shared.delete": lambda m: m.shared.delete("mem_1", expected_version=2, reason="r"),
+    "shared.undo": lambda m: m.shared.undo("mem_1", expected_version=2, reason="r"),
     "upkeep.health": lambda m: m.upkeep.health(),
     "upkeep.buffer": lambda m: m.upkeep.buffer(),
     "upkeep.promote": lambda m: m.upkeep.promote("mem_1", reason="r"),
@@ -186,6 +189,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "archives.load range": lambda m: m.archives.load(
         "arc_1", range=ContentRange(unit="lines", first=1, last=9)
     ),
+    "archives.search": lambda m: m.archives.search("which test failed?", session="s", limit=2),
     "archives.find_earlier": lambda m: m.archives.find_earlier("grep", {"q": None}),
     "archives.delete": lambda m: m.archives.delete("arc_1"),
     "archives.sweep": lambda m: m.archives.sweep(dry_run=True),
@@ -236,6 +240,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "keys.list": lambda m: m.keys.list(cursor="c"),
     "keys.revoke": lambda m: m.keys.revoke("key_1"),
     "workspace.scopes": lambda m: m.workspace.scopes(agent="-", limit=2),
+    "workspace.every": lambda m: m.workspace.every(limit=3),
     "workspace.users": lambda m: m.workspace.users(),
     "workspace.agents": lambda m: m.workspace.agents(cursor="c"),
     "workspace.sessions": lambda m: m.workspace.sessions(user="ann"),

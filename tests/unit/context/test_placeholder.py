@@ -85,7 +85,7 @@ def test_only_what_is_shown_is_kept():
         summary="摘要" * 300,
         sources=("a", "b", "c", "d"),
     )
-    assert (len(long.query), len(long.summary)) == (200, 200)
+    assert (len(long.query), long.summary) == (200, "摘要" * 249 + "摘…")
     assert long.sources == ("a", "b", "c")
 
 
@@ -99,7 +99,10 @@ _PLACEHOLDERS = st.builds(
     time=st.datetimes(timezones=st.just(UTC)),
     length=st.integers(0, 10**9),
     unit=st.sampled_from(["characters", "bytes"]),
-    summary=_TEXT | st.sampled_from(["━" * 37, "主要来源:", "- 来源"]),
+    summary=_TEXT
+    | st.sampled_from(
+        ["━" * 37, "主要来源:", "- 来源", "a\n\nSummary:\nb", "x\n" + "━" * 37 + "\ny"]
+    ),
     sources=st.lists(_TEXT, max_size=5).map(tuple),
     language=st.sampled_from(["zh", "en"]),
 )

@@ -9,7 +9,6 @@ from recollect.language.summary import (
     Said,
     compact,
     describes_own_work,
-    extract,
     fitting,
     gives_advice,
     points_of,
@@ -156,17 +155,6 @@ def test_the_same_words_with_another_number_are_another_point():
         for thing, price in (("ledger", 1200), ("scanner", 3400))
     ]
     assert len(fitting(points, 100, _words, _rarity("Hello. Bye."))) == 2
-
-
-def test_an_extract_keeps_what_matters_in_either_language():
-    english = "The sky is grey. Ann Lee approved $48,500 for the ledger. I had lunch."
-    assert extract(english, 20, _words) == "Ann Lee approved $48,500 for the ledger"
-    chinese = "今天天气不好。我们决定账务服务用 Redis。中午吃了面。"
-    assert extract(chinese, 30, _words) == "我们决定账务服务用 Redis"
-
-
-def test_an_extract_of_mere_talk_is_its_beginning():
-    assert extract("Good morning to you all. Lovely day.", 6, _words).startswith("Good morning")
 
 
 def test_the_summary_speaks_the_language_of_what_was_said():

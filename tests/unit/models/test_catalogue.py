@@ -72,7 +72,7 @@ def test_the_list_says_what_each_needs(bare: Path):
     states = {state.name: state for state in list_embedders(EmbedderChoice(folder=bare))}
 
     assert states["local"].condition == "not_found"
-    assert states["local"].hint == "pip install 'recollect[local]'"
+    assert states["local"].hint == "pip install recollect-embedder"
     assert states["openai:NAME"].condition == "ready"
     assert states["fastembed:NAME"].condition == "not_installed"
     assert "recollect[fastembed]" in states["fastembed:NAME"].hint

@@ -1,4 +1,5 @@
 import createClient, { type Middleware } from "openapi-fetch";
+import { reconnected } from "../lib/connection";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -28,6 +29,12 @@ export class ApiProblem extends Error {
 export class Unreachable extends Error {}
 
 let csrfToken: string | null = null;
+let person = "local";
+
+/** Name who uses the console; a server with keys goes by the name of the key instead. */
+export function namePerson(name: string): void {
+  person = name;
+}
 
 /** Send this token with every write from now on: it shows that this page, not another, sent it. */
 export function sendCsrfToken(token: string | null): void {
@@ -41,6 +48,7 @@ export function csrfHeader(): globalThis.Record<string, string> {
 
 const middleware: Middleware = {
   onRequest({ request }) {
+    request.headers.set("X-Recollect-Person", encodeURIComponent(person));
     if (request.method !== "GET") {
       for (const [name, value] of Object.entries(csrfHeader())) request.headers.set(name, value);
     }
@@ -51,6 +59,7 @@ const middleware: Middleware = {
     return request;
   },
   onError() {
+    void reconnected();
     return new Unreachable("The server does not answer");
   },
 };
@@ -65,6 +74,17 @@ interface Answered<T> {
 }
 
 let whenSignedOut: () => void = () => {};
+let holds = 0;
+
+/** Stay on the page although the server may ask for a key; return what ends that. */
+export function holdSignOut(): () => void {
+  let isHeld = true;
+  holds += 1;
+  return () => {
+    if (isHeld) holds -= 1;
+    isHeld = false;
+  };
+}
 
 /** Be told when the server asks for a key. */
 export function onSignedOut(listener: () => void): void {
@@ -75,7 +95,7 @@ export function onSignedOut(listener: () => void): void {
 export async function answer<T>(call: Promise<Answered<T>>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok) return data as T;
-  if (response.status === 401) whenSignedOut();
+  if (response.status === 401 && holds === 0) whenSignedOut();
   const problem = typeof error === "object" && error !== null ? error : {};
   throw new ApiProblem(problem, response.status);
 }

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { reconnected } from "../lib/connection";
 import { keys, scopeIn, type Reach } from "./queries";
 import { usePlace, useWho } from "../lib/place";
 
@@ -38,7 +39,10 @@ export function useLiveChanges(isWanted: boolean, reach: Reach): boolean {
     events.addEventListener("change", () => {
       timer ??= window.setTimeout(refresh, GATHER_MS);
     });
-    events.onerror = () => setLive(false);
+    events.onerror = () => {
+      setLive(false);
+      void reconnected();
+    };
     return () => {
       window.clearTimeout(timer);
       events.close();

@@ -1,4 +1,10 @@
-import { queryOptions, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  queryOptions,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import type { MemorySearch, Place, Tab, Who } from "../lib/address";
 import { useReady } from "../lib/ready";
 import { answer, api, sendCsrfToken, type Schemas, type Scope } from "./client";
@@ -213,7 +219,7 @@ export async function findRecords(
   const who = whoOf(tab, search);
   const filters = filtersOf(tab, search);
   if (reach.isOperator) {
-    const query = { ...place, ...who, ...filters, ...page };
+    const query = { ...place, ...who, ...filters, ...page, order: search.order };
     return answer(api.GET("/v1/workspace/records", { params: { query } }));
   }
   const scope = scopeIn(place, who, reach);
@@ -223,10 +229,29 @@ export async function findRecords(
   return { ...found, total: null };
 }
 
+/** Ask for all records that a tab and the filters mean, up to so many. */
+export async function findAll(
+  place: Place,
+  tab: Tab,
+  search: MemorySearch,
+  reach: Reach,
+  most: number,
+): Promise<{ records: Schemas["Record"][]; isWhole: boolean }> {
+  const records: Schemas["Record"][] = [];
+  let cursor: string | null = null;
+  while (records.length < most) {
+    const page: RecordsPage = await findRecords(place, tab, search, reach, { limit: 200, cursor });
+    records.push(...page.items);
+    cursor = page.next_cursor;
+    if (cursor === null) return { records, isWhole: true };
+  }
+  return { records, isWhole: false };
+}
+
 export function useRecords(place: Place, tab: Tab, search: MemorySearch) {
   const reach = useReach();
   const queries = useQueryClient();
-  const meant = [place, tab, whoOf(tab, search), filtersOf(tab, search), reach];
+  const meant = [place, tab, whoOf(tab, search), filtersOf(tab, search), search.order, reach];
   return useInfiniteQuery({
     queryKey: [...keys.list, ...meant],
     initialPageParam: null as string | null,
@@ -246,7 +271,10 @@ export function useRecords(place: Place, tab: Tab, search: MemorySearch) {
 export function useNewest(place: Place, tab: Tab, search: MemorySearch, isListed: boolean) {
   const reach = useReach();
   return useQuery({
-    queryKey: [...keys.newest, place, tab, whoOf(tab, search), filtersOf(tab, search), reach],
+    queryKey: [
+      ...keys.newest,
+      ...[place, tab, whoOf(tab, search), filtersOf(tab, search), search.order, reach],
+    ],
     enabled: reach.isOperator && isListed,
     queryFn: () => findRecords(place, tab, search, reach, { limit: 1 }),
     structuralSharing: false,
@@ -261,6 +289,8 @@ export function useRecall(place: Place, tab: Tab, search: MemorySearch) {
   return useQuery({
     queryKey: [keys.live, "recall", place, who, filters, since, until, question, reach],
     enabled: question !== "",
+    // While one types on, what was found stays until the next answer.
+    placeholderData: keepPreviousData,
     queryFn: (): Promise<Schemas["Recalled"]> => {
       const body = {
         query: question,

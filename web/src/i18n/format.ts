@@ -45,6 +45,7 @@ export function formatOf(locale: string, justNow: string) {
     day: dates({ dateStyle: "medium" }),
     longDay: dates({ dateStyle: "full" }),
     moment: dates({ dateStyle: "medium", timeStyle: "short" }),
+    second: dates({ dateStyle: "medium", timeStyle: "medium" }),
     time: dates({ timeStyle: "short" }),
     clock: dates({ timeStyle: "medium" }),
     number: numbers({}),

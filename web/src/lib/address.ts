@@ -19,8 +19,13 @@ export interface MemorySearch extends Who {
   since?: string;
   until?: string;
   view?: string;
+  order?: Order;
   record?: string;
 }
+
+/** Which records come first. */
+export const ORDERS = ["newest", "oldest", "surest", "least_sure", "most_used"] as const;
+export type Order = (typeof ORDERS)[number];
 
 export interface KnowledgeSearch extends Who {
   q?: string;
@@ -66,6 +71,7 @@ export const whoSearch = (search: Search): Who => read(search, "user", "agent");
 export const memorySearch = (search: Search): MemorySearch => ({
   ...whoSearch(search),
   ...read(search, "q", "category", "facet", "status", "since", "until", "view", "record"),
+  order: ORDERS.find((name) => name === allOf(search.order)?.[0]),
   tag: allOf(search.tag),
 });
 

@@ -8,6 +8,7 @@ import { answer, api, type Schemas } from "../api/client";
 import type { Owner } from "../api/place";
 import { keys, scopeIn, useReach } from "../api/queries";
 import { useTranslation } from "../i18n";
+import { authorOf } from "../i18n/author";
 import { useFormat } from "../i18n/format";
 import type { ApprovalsSearch } from "../lib/address";
 import { usePlace, useSetSearch } from "../lib/place";
@@ -115,9 +116,9 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
         </span>
         <span className="caption">
           {proposal.role === ""
-            ? t("approvals.by", { name: proposal.proposer })
+            ? t("approvals.by", { name: authorOf(proposal.proposer, t) })
             : t("approvals.byRole", {
-                name: proposal.proposer,
+                name: authorOf(proposal.proposer, t),
                 role: proposal.role === "person" ? t("approvals.person") : proposal.role,
               })}
         </span>
@@ -144,9 +145,25 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
           {t("approvals.because", { reason: proposal.reason })}
         </p>
       )}
+      {proposal.nearest.length > 0 && (
+        <section className="bg-canvas mt-3 rounded-xl px-4 py-3">
+          <h3 className="eyebrow mb-1.5">{t("approvals.near")}</h3>
+          <ul className="space-y-2">
+            {proposal.nearest.map(({ record, verdict }) => (
+              <li key={record.id}>
+                <p className="caption">
+                  {named("relation", verdict.relation)} · {format.percent(verdict.probability)} ·{" "}
+                  {format.age(record.last_confirmed)}
+                </p>
+                <Difference before={record.content} after={edited ?? proposal.content} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       {!isPending && proposal.decided_by !== null && (
         <p className="caption mt-2">
-          {t("approvals.decided", { name: proposal.decided_by })} {proposal.decision}
+          {t("approvals.decided", { name: authorOf(proposal.decided_by, t) })} {proposal.decision}
         </p>
       )}
       {isPending && !canDecide && <p className="caption mt-3">{t("reach.coordinator")}</p>}

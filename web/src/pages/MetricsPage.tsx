@@ -46,10 +46,13 @@ function Metrics() {
     total: (figures: Figures) => string;
     lines: { label: MessageKey; tone: string; value: (figures: Figures) => number | null }[];
     unit: (value: number) => string;
+    /** What has to happen before there is something to see. */
+    waits?: MessageKey;
   }[] = [
     {
       title: "metrics.hitRate",
       lead: "metrics.hitRateLead",
+      waits: "metrics.recallWaits",
       total: (all) => (all.recalls === 0 ? "–" : format.percent(hitRate(all) ?? 0)),
       lines: [{ label: "metrics.hitRate", tone: "var(--accent)", value: hitRate }],
       unit: format.percent,
@@ -57,6 +60,7 @@ function Metrics() {
     {
       title: "metrics.saved",
       lead: "metrics.savedLead",
+      waits: "metrics.savedWaits",
       total: (all) => whole(all.window_tokens_saved + all.archive_tokens_saved),
       lines: [
         {
@@ -75,6 +79,7 @@ function Metrics() {
     {
       title: "metrics.duplicates",
       lead: "metrics.duplicatesLead",
+      waits: "metrics.writesWaits",
       total: (all) => `${whole(all.duplicate_writes)} / ${whole(all.writes)}`,
       lines: [
         { label: "metrics.writes", tone: "var(--procedural)", value: (all) => all.writes },
@@ -85,6 +90,7 @@ function Metrics() {
     {
       title: "metrics.latency",
       lead: "metrics.latencyLead",
+      waits: "metrics.recallWaits",
       total: (all) => (all.recall_p95_ms === null ? "–" : milliseconds(all.recall_p95_ms)),
       lines: [
         { label: "metrics.p50", tone: "var(--procedural)", value: (all) => all.recall_p50_ms },
@@ -95,12 +101,31 @@ function Metrics() {
     {
       title: "metrics.prompts",
       lead: "metrics.promptsLead",
+      waits: "metrics.promptsWaits",
       total: (all) => whole(all.prompts),
       lines: [
         { label: "metrics.prompts", tone: "var(--accent)", value: (all) => all.prompts },
         { label: "metrics.items", tone: "var(--episodic)", value: (all) => all.injected_items },
       ],
       unit: whole,
+    },
+    {
+      title: "metrics.used",
+      lead: "metrics.usedLead",
+      waits: "metrics.usedWaits",
+      total: (all) => (all.used_share === null ? "–" : format.percent(all.used_share)),
+      lines: [{ label: "metrics.used", tone: "var(--accent)", value: (all) => all.used_share }],
+      unit: format.percent,
+    },
+    {
+      title: "metrics.reused",
+      lead: "metrics.reusedLead",
+      waits: "metrics.reusedWaits",
+      total: (all) => (all.reused_share === null ? "–" : format.percent(all.reused_share)),
+      lines: [
+        { label: "metrics.reused", tone: "var(--procedural)", value: (all) => all.reused_share },
+      ],
+      unit: format.percent,
     },
     {
       title: "metrics.requests",
@@ -150,6 +175,7 @@ function Metrics() {
                     values: points.map((point) => line.value(point.figures)),
                   }))}
                   unit={chart.unit}
+                  nothing={t(chart.waits ?? "metrics.nothing")}
                 />
               </section>
             ))}

@@ -1,13 +1,13 @@
 import { Button } from "@heroui/react";
-import { lazy } from "react";
 import { useTranslation } from "../i18n";
 import type { DialogProps } from "./DialogWindow";
+import { lazyPart } from "./lazyPart";
 import { OnDemand } from "./OnDemand";
 
 /** Load what all dialogs need, so that the first one opens at once. */
 export const loadDialogs = () => import("./DialogWindow");
 
-const DialogWindow = lazy(async () => ({ default: (await loadDialogs()).DialogWindow }));
+const DialogWindow = lazyPart(async () => (await loadDialogs()).DialogWindow);
 
 /** A dialog over the page: what it is about, its content, and its buttons. */
 export function Dialog(props: DialogProps) {

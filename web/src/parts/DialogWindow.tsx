@@ -10,6 +10,8 @@ export interface DialogProps {
   children?: ReactNode;
   footer?: ReactNode;
   width?: string;
+  /** Whether only its buttons close it. */
+  isFirm?: boolean;
 }
 
 /** The window of a dialog. */
@@ -21,21 +23,27 @@ export function DialogWindow({
   children,
   footer,
   width = "max-w-lg",
+  isFirm = false,
 }: DialogProps) {
   const { t } = useTranslation();
   // A button that had the focus and is gone takes the keyboard out of the dialog.
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen || isFirm) return;
     const closeOnEscape = (event: KeyboardEvent) =>
       event.key === "Escape" && document.activeElement === document.body && onClose();
     window.addEventListener("keydown", closeOnEscape);
     return () => window.removeEventListener("keydown", closeOnEscape);
-  }, [isOpen, onClose]);
+  }, [isOpen, isFirm, onClose]);
   return (
-    <Modal.Backdrop isOpen={isOpen} onOpenChange={(isNowOpen) => !isNowOpen && onClose()}>
+    <Modal.Backdrop
+      isOpen={isOpen}
+      isDismissable={!isFirm}
+      isKeyboardDismissDisabled={isFirm}
+      onOpenChange={(isNowOpen) => !isNowOpen && onClose()}
+    >
       <Modal.Container placement="center" scroll="inside" className="sm:p-6">
         <Modal.Dialog className={`${width} text-foreground w-full sm:min-w-[26rem]`}>
-          <Modal.CloseTrigger aria-label={t("action.close")} />
+          {!isFirm && <Modal.CloseTrigger aria-label={t("action.close")} />}
           <Modal.Header>
             <Modal.Heading className="pe-8 text-lg font-semibold">{title}</Modal.Heading>
             {lead !== undefined && <div className="text-muted -mt-1 leading-relaxed">{lead}</div>}

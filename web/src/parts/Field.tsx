@@ -13,6 +13,7 @@ export function Field({
   isRequired = false,
   autoFocus = false,
   className = "",
+  list,
 }: {
   label: string;
   value: string;
@@ -25,6 +26,8 @@ export function Field({
   isRequired?: boolean;
   autoFocus?: boolean;
   className?: string;
+  /** The id of a list of suggestions. */
+  list?: string;
 }) {
   return (
     <TextField
@@ -39,7 +42,7 @@ export function Field({
     >
       <Label>{label}</Label>
       {rows === undefined ? (
-        <Input placeholder={placeholder} />
+        <Input placeholder={placeholder} list={list} />
       ) : (
         <TextArea rows={rows} placeholder={placeholder} dir="auto" />
       )}

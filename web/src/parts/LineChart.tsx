@@ -1,5 +1,4 @@
 import { useId, useState } from "react";
-import { useTranslation } from "../i18n";
 import { useFormat } from "../i18n/format";
 
 interface Line {
@@ -20,12 +19,14 @@ export function LineChart({
   times,
   lines,
   unit,
+  nothing,
 }: {
   times: string[];
   lines: Line[];
   unit: (value: number) => string;
+  /** What is said while there is nothing to see. */
+  nothing: string;
 }) {
-  const { t } = useTranslation();
   const format = useFormat();
   const id = useId();
   const [at, setAt] = useState<number | null>(null);
@@ -43,6 +44,13 @@ export function LineChart({
       return `${line.label}: ${latest == null ? "–" : unit(latest)}`;
     })
     .join(", ");
+  if (all.every((value) => value === 0)) {
+    return (
+      <p className="caption border-line mt-4 grid min-h-36 place-items-center rounded-xl border border-dashed px-6 text-center">
+        {nothing}
+      </p>
+    );
+  }
   return (
     <figure className="mt-4">
       <div className="relative">
@@ -122,7 +130,6 @@ export function LineChart({
             </span>
           );
         })}
-        {all.length === 0 && <span className="caption">{t("metrics.nothing")}</span>}
       </figcaption>
     </figure>
   );

@@ -1,33 +1,45 @@
-import { Description, Input, Label, TextField } from "@heroui/react";
 import { useId } from "react";
+import { Choice } from "./Choice";
+import { Field } from "./Field";
 
-/** A line for a name: one of those that are known, or any other. */
+/** A name to type, with those that are known on offer; a key that allows some gives a choice. */
 export function NameField({
   label,
   value,
-  names,
   onChange,
+  known = [],
+  allowed = [],
+  hint,
   placeholder,
-  description,
 }: {
   label: string;
   value: string;
-  names: string[];
   onChange: (name: string) => void;
+  known?: string[];
+  allowed?: string[];
+  hint?: string;
   placeholder?: string;
-  description?: string;
 }) {
-  const list = useId();
+  const id = useId();
+  if (allowed.length > 0) {
+    const options = allowed.map((name) => ({ id: name, label: name }));
+    return <Choice label={label} value={value} options={options} onChange={onChange} />;
+  }
   return (
-    <TextField className="w-full" value={value} onChange={onChange}>
-      <Label>{label}</Label>
-      <Input list={list} placeholder={placeholder} autoComplete="off" dir="auto" />
-      {description !== undefined && <Description>{description}</Description>}
-      <datalist id={list}>
-        {names.map((name) => (
+    <>
+      <Field
+        label={label}
+        description={hint}
+        placeholder={placeholder}
+        value={value}
+        onChange={onChange}
+        list={id}
+      />
+      <datalist id={id}>
+        {known.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
-    </TextField>
+    </>
   );
 }

@@ -7,12 +7,15 @@ export function Page({
   lead,
   actions,
   children,
+  aside,
   isReady = true,
 }: {
   title: string;
   lead?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
+  /** What stands beside the page, at its full height. */
+  aside?: ReactNode;
   /** Whether the content is there; what only surrounds the page waits for it. */
   isReady?: boolean;
 }) {
@@ -22,10 +25,10 @@ export function Page({
   useEffect(() => {
     if (isReady) tellReady();
   }, [isReady]);
-  return (
-    <div className="mx-auto w-full max-w-[88rem] min-w-0 px-4 pt-5 pb-16 sm:px-8 sm:pt-8">
-      <div className="mb-5 grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-6 sm:mb-6">
-        <h1 className="said text-[22px] leading-9 font-semibold tracking-tight">{title}</h1>
+  const page = (
+    <div className="mx-auto w-full max-w-[88rem] min-w-0 px-4 pt-3 pb-16 sm:px-6 sm:pt-4">
+      <div className="mb-3 grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-6">
+        <h1 className="said text-xl leading-9 font-semibold tracking-tight">{title}</h1>
         {actions !== undefined && (
           <div className="flex flex-wrap gap-2 sm:row-span-2 sm:self-end">{actions}</div>
         )}
@@ -34,6 +37,13 @@ export function Page({
         )}
       </div>
       {children}
+    </div>
+  );
+  if (aside === undefined) return page;
+  return (
+    <div className="flex">
+      <div className="min-w-0 flex-1">{page}</div>
+      {aside}
     </div>
   );
 }

@@ -4,9 +4,8 @@ import { useState } from "react";
 import { scopeIn, useReach } from "../api/queries";
 import { useTranslation } from "../i18n";
 import { usePlace, useSetSearch, useWho } from "../lib/place";
-import { Choice } from "./Choice";
 import { Dialog, DialogButtons } from "./Dialog";
-import { Field } from "./Field";
+import { NameField } from "./NameField";
 
 /** Names one person and one agent, for a key that is not told who there is. */
 export function ScopeMenu() {
@@ -85,25 +84,4 @@ export function ScopeMenu() {
       </Dialog>
     </>
   );
-}
-
-/** A name to type or, where a key allows only some, to choose. */
-function NameField({
-  label,
-  hint,
-  allowed,
-  value,
-  onChange,
-}: {
-  label: string;
-  hint: string;
-  allowed: string[];
-  value: string;
-  onChange: (name: string) => void;
-}) {
-  if (allowed.length === 0) {
-    return <Field label={label} description={hint} value={value} onChange={onChange} />;
-  }
-  const options = allowed.map((name) => ({ id: name, label: name }));
-  return <Choice label={label} value={value} options={options} onChange={onChange} />;
 }

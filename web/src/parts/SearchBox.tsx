@@ -1,25 +1,46 @@
 import { Button, Kbd } from "@heroui/react";
 import { Search, X } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "../i18n";
 import { useOnChange } from "../lib/changed";
 
-/** The box for a question, as the address has it; `/` puts the cursor there. */
+const PAUSE_MS = 250;
+
+/**
+ * The box for a question, as the address has it; `/` puts the cursor there. An instant one asks
+ * whenever the typing pauses.
+ */
 export function SearchBox({
   question,
   onSearch,
   label,
   placeholder,
+  isInstant = false,
 }: {
   question: string | undefined;
-  onSearch: (question: string | undefined) => void;
+  onSearch: (question: string | undefined, isTyping?: boolean) => void;
   label: string;
   placeholder: string;
+  isInstant?: boolean;
 }) {
   const { t } = useTranslation();
   const [text, setText] = useState("");
-  useOnChange([question], () => setText(question ?? ""));
+  useOnChange([question], () => {
+    if ((question ?? "") !== text.trim()) setText(question ?? "");
+  });
+  const timer = useRef<number>(undefined);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  const type = (typed: string, isComposing: boolean) => {
+    setText(typed);
+    window.clearTimeout(timer.current);
+    // What an input method has not finished is no word yet.
+    if (!isInstant || isComposing) return;
+    timer.current = window.setTimeout(() => {
+      onSearch(typed.trim() === "" ? undefined : typed.trim(), true);
+    }, PAUSE_MS);
+  };
   const clear = () => {
+    window.clearTimeout(timer.current);
     setText("");
     if (question !== undefined) onSearch(undefined);
   };
@@ -29,6 +50,7 @@ export function SearchBox({
       className="relative"
       onSubmit={(event) => {
         event.preventDefault();
+        window.clearTimeout(timer.current);
         onSearch(text.trim() === "" ? undefined : text.trim());
       }}
     >
@@ -41,7 +63,10 @@ export function SearchBox({
         type="search"
         dir="auto"
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) =>
+          type(event.target.value, (event.nativeEvent as InputEvent).isComposing)
+        }
+        onCompositionEnd={(event) => type(event.currentTarget.value, false)}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;
           clear();
@@ -49,7 +74,7 @@ export function SearchBox({
         }}
         aria-label={label}
         placeholder={placeholder}
-        className="border-field-border bg-field placeholder:text-field-placeholder focus:border-accent focus:ring-accent/25 h-12 w-full rounded-2xl border ps-11 pe-12 text-ellipsis sm:pe-24 text-[15px] transition outline-none focus:ring-4 [&::-webkit-search-cancel-button]:hidden"
+        className="border-field-border bg-field placeholder:text-field-placeholder focus:border-accent focus:ring-accent/25 h-10 w-full rounded-xl border ps-11 pe-12 text-ellipsis sm:pe-24 text-[15px] transition outline-none focus:ring-4 [&::-webkit-search-cancel-button]:hidden"
       />
       <div className="absolute end-3 top-1/2 flex -translate-y-1/2 items-center gap-2">
         {text !== "" && (

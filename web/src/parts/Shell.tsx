@@ -7,6 +7,7 @@ import { useTranslation } from "../i18n";
 import { useOnChange } from "../lib/changed";
 import { usePlace, useWho } from "../lib/place";
 import { useLiveChanges } from "../api/live";
+import { ConnectionBanner } from "./ConnectionBanner";
 import { focusSearch, HelpDialog, PALETTE_KEYS, usePaletteKey, useShortcuts } from "./help";
 import { AccountMenu, LanguageMenu, PersonMenu, ThemeMenu, WorkspaceMenu } from "./menus";
 import { Trouble } from "./feedback";
@@ -153,6 +154,7 @@ export function Shell() {
             <AccountMenu name={me.data.name} role={me.data.role} />
           )}
         </header>
+        <ConnectionBanner />
         <main
           ref={main}
           id="content"

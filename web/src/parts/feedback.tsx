@@ -47,6 +47,27 @@ export function useTellTrouble() {
   };
 }
 
+/** Return a function that says what was done and takes it back by one click, and only one. */
+export function useOfferUndo() {
+  const { t } = useTranslation();
+  return (done: string, undo: () => Promise<void>) => {
+    let isTaken = false;
+    const key = toast(done, {
+      timeout: 10_000,
+      actionProps: {
+        children: t("action.undo"),
+        variant: "tertiary",
+        onPress: () => {
+          if (isTaken) return;
+          isTaken = true;
+          toast.close(key);
+          void undo();
+        },
+      },
+    });
+  };
+}
+
 /** Return a function that does something and tells of its failure, and whether it is doing it. */
 export function useAttempt() {
   const tellTrouble = useTellTrouble();

@@ -2,29 +2,28 @@ import { Button, Dropdown, Label } from "@heroui/react";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import {
   ChevronsUpDown,
-  CircleUserRound,
   KeyRound,
   Languages,
   LogOut,
   Monitor,
   Moon,
   Sun,
-  UsersRound,
 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { answer, api, sendCsrfToken, type Schemas } from "../api/client";
-import { useNames, useReach, useWhoAmI } from "../api/queries";
+import { useReach, useWhoAmI } from "../api/queries";
 import { useTranslation, type Language } from "../i18n";
-import { usePlace, useSetSearch, useWho } from "../lib/place";
+import { usePlace } from "../lib/place";
 import { useTheme, type Theme } from "../lib/theme";
 import { DEMO, DemoOffer } from "./demo";
-import { Dialog, DialogButtons } from "./Dialog";
-import { Field } from "./Field";
+import { Dialog } from "./Dialog";
+import { lazyPart } from "./lazyPart";
 
-const ScopeMenu = lazy(async () => ({ default: (await import("./ScopeMenu")).ScopeMenu }));
+const PersonPicker = lazyPart(async () => (await import("./PersonPicker")).PersonPicker);
+const WorkspaceList = lazyPart(async () => (await import("./WorkspaceList")).WorkspaceList);
+const ScopeMenu = lazyPart(async () => (await import("./ScopeMenu")).ScopeMenu);
 
-const EVERYONE = "*everyone";
 const LANGUAGES: [Language, string][] = [
   ["en", "English"],
   ["zh", "简体中文"],
@@ -100,61 +99,7 @@ export function PersonMenu() {
   const { isOperator } = useReach();
   const me = useWhoAmI();
   if (!me.isSuccess) return null;
-  return isOperator ? (
-    <EverybodyMenu />
-  ) : (
-    <Suspense>
-      <ScopeMenu />
-    </Suspense>
-  );
-}
-
-/** One person's memory, or everybody's, for who looks into the whole workspace. */
-function EverybodyMenu() {
-  const { t } = useTranslation();
-  const place = usePlace();
-  const { user } = useWho();
-  const users = useNames(place, "users");
-  const setSearch = useSetSearch();
-  const choose = (name: string) =>
-    setSearch({ user: name === EVERYONE ? undefined : name, record: undefined });
-  const known = users.data?.items.map((entry) => entry.name) ?? [];
-  const names = user !== undefined && !known.includes(user) ? [user, ...known] : known;
-  return (
-    <Dropdown>
-      <Button
-        variant="ghost"
-        size="sm"
-        className="max-w-[14rem] min-w-0"
-        aria-label={`${t("menu.person")}: ${user ?? t("person.everyone")}`}
-      >
-        {user === undefined ? <UsersRound aria-hidden /> : <CircleUserRound aria-hidden />}
-        <span className="said truncate">{user === undefined ? t("person.everyone") : user}</span>
-        <ChevronsUpDown className="text-muted" aria-hidden />
-      </Button>
-      <Dropdown.Popover placement="bottom start" className="max-h-96 min-w-56">
-        <Dropdown.Menu
-          aria-label={t("menu.person")}
-          selectionMode="single"
-          selectedKeys={[user ?? EVERYONE]}
-          onAction={(key) => choose(String(key))}
-        >
-          <Dropdown.Item id={EVERYONE} textValue={t("person.everyone")}>
-            <UsersRound className="text-muted size-4" aria-hidden />
-            <Label>{t("person.everyone")}</Label>
-            <Dropdown.ItemIndicator />
-          </Dropdown.Item>
-          {names.map((name) => (
-            <Dropdown.Item key={name} id={name} textValue={name}>
-              <CircleUserRound className="text-muted size-4" aria-hidden />
-              <Label className="said truncate">{name}</Label>
-              <Dropdown.ItemIndicator />
-            </Dropdown.Item>
-          ))}
-        </Dropdown.Menu>
-      </Dropdown.Popover>
-    </Dropdown>
-  );
+  return <Suspense>{isOperator ? <PersonPicker /> : <ScopeMenu />}</Suspense>;
 }
 
 /** Says which key is signed in, and signs out. */
@@ -196,27 +141,19 @@ export function WorkspaceMenu() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const { isServer } = useReach();
   const [isOpen, setOpen] = useState(false);
-  const [org, setOrg] = useState(place.org);
-  const [workspace, setWorkspace] = useState(place.workspace);
-  const open = () => {
-    setOrg(place.org);
-    setWorkspace(place.workspace);
-    setOpen(true);
-  };
-  const go = () => {
+  const go = (org: string, workspace: string) => {
     const section = path.split("/")[5] ?? "memory";
     setOpen(false);
     void navigate({
-      href: `/org/${encodeURIComponent(org.trim())}/ws/${encodeURIComponent(workspace.trim())}/${section}`,
+      href: `/org/${encodeURIComponent(org)}/ws/${encodeURIComponent(workspace)}/${section}`,
     });
   };
-  const isReady = org.trim() !== "" && workspace.trim() !== "";
   return (
     <>
       <button
         type="button"
         className="focusable border-line bg-surface hover:bg-surface-secondary flex w-full cursor-pointer items-center gap-2 rounded-xl border px-3 py-2 text-start"
-        onClick={open}
+        onClick={() => setOpen(true)}
       >
         <span className="sr-only">{t("menu.workspace")} </span>
         <span className="min-w-0 flex-1">
@@ -230,26 +167,10 @@ export function WorkspaceMenu() {
         onClose={() => setOpen(false)}
         title={t("workspace.switch")}
         lead={t("workspace.switchLead")}
-        footer={
-          <DialogButtons
-            onCancel={() => setOpen(false)}
-            onConfirm={go}
-            label={t("workspace.go")}
-            isDisabled={!isReady}
-          />
-        }
       >
-        <form
-          className="grid gap-4 py-1 sm:grid-cols-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isReady) go();
-          }}
-        >
-          <Field label={t("workspace.org")} value={org} onChange={setOrg} />
-          <Field label={t("workspace.name")} value={workspace} onChange={setWorkspace} autoFocus />
-          <button type="submit" className="hidden" aria-hidden tabIndex={-1} />
-        </form>
+        <Suspense>
+          <WorkspaceList onGo={go} />
+        </Suspense>
         {isServer && place.workspace !== DEMO && (
           <div className="pt-4">
             <DemoOffer onGo={() => setOpen(false)} />

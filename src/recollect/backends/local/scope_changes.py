@@ -24,6 +24,7 @@ _VERSIONS: Final = select(
     count_where(_TABLE.entity == "model"),
     count_where(_TABLE.entity == "edition"),
 ).where(_BETWEEN)
+_COUNT: Final = select(func.count()).select_from(schema.changes).where(_BETWEEN)
 _IDS: Final = select(_TABLE.id).where(
     _BETWEEN, _TABLE.entity == bindparam("entity"), _TABLE.op == bindparam("op")
 )
@@ -51,6 +52,15 @@ class Changes:
         """Return whether they are listed and the same model served the scope all the time."""
         versions, models, editions = self.connection.execute(_VERSIONS, self._given).one()
         return versions == self.row.version - self.seen and not models and not editions
+
+    @property
+    def count(self) -> int:
+        """Return how many changes there are on the list."""
+        return self.connection.scalar(_COUNT, self._given) or 0
+
+    @property
+    def added_units(self) -> Ids:
+        return self._ids("unit", "add")
 
     @property
     def removed_units(self) -> Ids:

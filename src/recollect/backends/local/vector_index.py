@@ -7,10 +7,10 @@ budget is read again for each search, which is slower but just as exact.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
@@ -64,6 +64,48 @@ class PackedVectors:
         return self.matrix.bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """A scope that a model answers in, and the question as a vector of this model."""
+
+    row: ScopeRow
+    model: EmbeddingModel
+    vector: Vector
+
+
+class Scored(Protocol):
+    """The vectors of one scope, compared with a question."""
+
+    @property
+    def units(self) -> int:
+        """Return how many units have a vector."""
+        ...
+
+    @property
+    def ranking(self) -> Ranking:
+        """Return the units that may be among the best."""
+        ...
+
+    def within(self, connection: Connection, allowed: Ids) -> Ranking:
+        """Return the ranking of these units of the scope only."""
+        ...
+
+
+# Compares the question with the vectors of each of these scopes.
+Scoring = Callable[[Connection, Sequence[Answering]], Sequence[Scored]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedScores:
+    """Every vector of a scope, compared with a question."""
+
+    units: int
+    ranking: Ranking
+
+    def within(self, connection: Connection, allowed: Ids) -> Ranking:
+        return self.ranking.only(allowed)
+
+
 class LocalVectorIndex:
     """A `VectorIndex` over the vectors of a SQLite database, which stays the source of truth."""
 
@@ -75,7 +117,7 @@ class LocalVectorIndex:
         product: Product = plain_product,
     ) -> None:
         self._database = database
-        self._product = product
+        self.product = product
         self._catalogue = catalogue
         self._shelf: Shelf[int, PackedVectors] = Shelf(memory_budget_bytes)
         self._packing = threading.Lock()
@@ -90,9 +132,21 @@ class LocalVectorIndex:
         within: Filter | None = None,
     ) -> Nearest:
         """Return the units nearest to the question; with `within`, only owners that it accepts."""
+        return await self.search_with(self._score, scopes, question, limit, now, within)
+
+    async def search_with(
+        self,
+        score: Scoring,
+        scopes: Sequence[Scope],
+        question: Mapping[EmbeddingModel, Vector],
+        limit: int,
+        now: datetime,
+        within: Filter | None,
+    ) -> Nearest:
+        """Return the nearest units where `score` compares the question with those of each scope."""
 
         def search(connection: Connection) -> Nearest:
-            return self._search(connection, scopes, question, limit, now, within)
+            return self._search(connection, scopes, question, limit, now, within, score)
 
         is_quick = within is None and self._catalogue.are_small(scopes)
         for _ in range(_MAX_ATTEMPTS):
@@ -115,25 +169,26 @@ class LocalVectorIndex:
         limit: int,
         now: datetime,
         within: Filter | None,
+        score: Scoring,
     ) -> Nearest:
         """Run the part of a search that needs the database, in one snapshot."""
         rows = [row for row in read_scopes(connection, scopes) if row.units]
         self._catalogue.notice(scopes, rows, now)
         models = self._models(connection, {row.model for row in rows}, question)
-        answering: list[tuple[ScopeRow, PackedMatrix, Vector]] = []
+        answering: list[Answering] = []
         missing = 0
         for row in rows:
             model = models.get(row.model)
             if model is None:
                 missing += row.units
             elif model in question:
-                matrix = self._matrix(connection, row, model.dimension)
-                missing += row.units - matrix.units
-                answering.append((row, matrix, question[model]))
+                answering.append(Answering(row=row, model=model, vector=question[model]))
         if not answering:
             matches = Matches.none()
             return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
-        best = self._best(connection, answering, limit, now, within)
+        scored = score(connection, answering)
+        missing += sum(it.row.units - its.units for it, its in zip(answering, scored, strict=True))
+        best = self._best(connection, answering, scored, limit, now, within)
         matches = Matches(
             rows=self._catalogue.rows(connection, rows, best.units),
             raw=best.scores,
@@ -142,23 +197,33 @@ class LocalVectorIndex:
         )
         return Nearest(matches=matches, models=frozenset(models.values()), missing=missing)
 
+    def _score(self, connection: Connection, answering: Sequence[Answering]) -> list[Scored]:
+        """Compare the question with every vector of these scopes."""
+        return [self.score_packed(connection, it) for it in answering]
+
+    def score_packed(self, connection: Connection, asked: Answering) -> Scored:
+        """Compare the question with every vector of a scope."""
+        matrix = self._matrix(connection, asked.row, asked.model.dimension)
+        return PackedScores(units=matrix.units, ranking=matrix.score(asked.vector, self.product))
+
     def _best(
         self,
         connection: Connection,
-        answering: Sequence[tuple[ScopeRow, PackedMatrix, Vector]],
+        answering: Sequence[Answering],
+        scored: Sequence[Scored],
         limit: int,
         now: datetime,
         within: Filter | None,
     ) -> Ranking:
-        everything = [it.score(vector, self._product) for _, it, vector in answering]
+        everything = Ranking.of(its.ranking for its in scored)
         if within is None:
-            return Ranking.of(everything).top(limit)
-        best = best_within(connection, Ranking.of(everything), within, now, limit)
+            return everything.top(limit)
+        best = best_within(connection, everything, within, now, limit)
         if best is not None:
             return best
         return Ranking.of(
-            scored.only(read_allowed(connection, row, within, now))
-            for (row, _, _), scored in zip(answering, everything, strict=True)
+            its.within(connection, read_allowed(connection, it.row, within, now))
+            for it, its in zip(answering, scored, strict=True)
         ).top(limit)
 
     def _models(

@@ -206,9 +206,13 @@ class SqlArchives:
         )
         await self._database.write(lambda connection: connection.execute(noted))
 
-    async def set_summary(self, archive_id: str, summary: str) -> None:
-        """Replace the summary of an archive."""
-        told = update(_ARCHIVES).where(_ARCHIVES.c.id == archive_id).values(summary=summary)
+    async def set_summary(self, archive: Archive) -> None:
+        """Store the summary and the sources of an archive anew."""
+        told = (
+            update(_ARCHIVES)
+            .where(_ARCHIVES.c.id == archive.id)
+            .values(summary=archive.summary, sources=_stored_sources(archive))
+        )
         await self._database.write(lambda connection: connection.execute(told))
 
     async def to_index(self, *, after: str, limit: int) -> list[Archive]:
@@ -290,7 +294,7 @@ def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:
         "input_hash": archive.input_hash,
         "query": archive.query,
         "summary": archive.summary,
-        "sources": to_json(archive.sources),
+        "sources": _stored_sources(archive),
         "form": archive.form,
         "content_hash": archive.content_hash,
         "chars": archive.chars,
@@ -304,7 +308,17 @@ def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:
     }
 
 
+def _stored_sources(archive: Archive) -> str:
+    """Return the sources with who wrote the summary; without that it is a list."""
+    named = list(archive.sources)
+    return to_json(
+        {"sources": named, "by": archive.summarised_by} if archive.summarised_by else named
+    )
+
+
 def archive_from(row: Row, scope: Scope) -> Archive:
+    found: Any = json.loads(row["sources"])
+    told: dict[str, Any] = {"sources": found, "by": ""} if isinstance(found, list) else found
     return Archive(
         id=row["id"],
         scope=scope,
@@ -315,7 +329,8 @@ def archive_from(row: Row, scope: Scope) -> Archive:
         input_hash=row["input_hash"],
         query=row["query"],
         summary=row["summary"],
-        sources=tuple(json.loads(row["sources"])),
+        sources=tuple(told["sources"]),
+        summarised_by=told["by"],
         form=row["form"],
         content_hash=row["content_hash"],
         chars=row["chars"],

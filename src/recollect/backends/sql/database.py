@@ -19,6 +19,7 @@ from recollect.errors import StorageBusy, StorageError
 
 if TYPE_CHECKING:
     from recollect.backends.sql.forget_ledger import Ledger
+    from recollect.backends.sql.outage import Outage
     from recollect.ports.audit import Anchor
 
 
@@ -66,6 +67,11 @@ class Database(Protocol):
     @property
     def has_written(self) -> bool:
         """Return whether anything was written since it was opened."""
+        ...
+
+    @property
+    def outage(self) -> Outage | None:
+        """Return whether the server is away; a file never is."""
         ...
 
     async def read(self, work: Work[T], *, is_quick: bool = False) -> T:

@@ -22,6 +22,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Connection, event
 
+from recollect.backends.file_lock import try_lock
 from recollect.backends.sql import schema
 from recollect.backends.sql.companions import log_of, require_nothing_lost, shared_memory_of
 from recollect.backends.sql.dialects import dialect_of
@@ -29,7 +30,15 @@ from recollect.backends.sql.migrate import bring_up_to_date, create, require_kno
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.backends.sql.table_copy import derive
-from recollect.domain.files import is_full, make_file, make_folder, open_new, what_to_free
+from recollect.domain.files import (
+    is_full,
+    make_file,
+    make_folder,
+    open_new,
+    sync_folder,
+    what_to_free,
+    write_all,
+)
 from recollect.errors import StorageBusy, StorageError
 
 _JOURNAL: Final = "memory.jsonl"
@@ -189,17 +198,13 @@ def _named(found: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
 
 def _locked(path: Path) -> sqlite3.Connection:
     """Return a lock that no other process can have until it is closed, or the process ends."""
-    make_file(path)
-    lock = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-    try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        lock.close()
+    lock = try_lock(path)
+    if lock is None:
         raise StorageBusy(
             f"The memory in {path.parent} is open in another program; a journal has one at a time",
             code="database_in_use",
             hint="Close the other one, or ask the server that has it open (`recollect serve`).",
-        ) from None
+        )
     return lock
 
 
@@ -300,7 +305,7 @@ class JournalFile:
         before = self.size
         try:
             handle = self._open()
-            _write_all(handle, _line(commit))
+            write_all(handle, _line(commit))
             os.fsync(handle)
         except OSError as problem:
             with suppress(OSError):
@@ -326,7 +331,7 @@ class JournalFile:
                 os.fsync(file.fileno())
             self.close()
             new.replace(self.path)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as problem:
             new.unlink(missing_ok=True)
             raise self._unwritable(problem) from problem
@@ -396,17 +401,3 @@ def _encoded(value: object) -> dict[str, str]:
 
 def _value(told: dict[str, Any]) -> Any:
     return base64.b64decode(told["base64"]) if told.keys() == {"base64"} else told
-
-
-def _write_all(handle: int, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
-        left = left[os.write(handle, left) :]
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

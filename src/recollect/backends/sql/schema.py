@@ -58,6 +58,7 @@ __all__ = [
     "documents",
     "editions",
     "embedding_models",
+    "followers",
     "idempotency",
     "items",
     "jobs",
@@ -81,7 +82,7 @@ __all__ = [
     "writes",
 ]
 
-HEAD_REVISION: Final = "0014"
+HEAD_REVISION: Final = "0015"
 
 scopes: Final = Table(
     "scopes",
@@ -279,6 +280,23 @@ changes: Final = Table(
     Column("op", String(8), nullable=False),
     PrimaryKeyConstraint("scope_id", "version", "seq"),
     sqlite_with_rowid=False,
+)
+
+# How far each derived store is with a scope. The row of a scope that was forgotten stays until the
+# store has erased it too, so there is no foreign key.
+followers: Final = Table(
+    "followers",
+    metadata,
+    # Which store; another place is another follower.
+    Column("name", String(190), nullable=False),
+    Column("scope_id", Big, nullable=False),
+    # It has everything up to this version of the scope; 0 while it has nothing that can be used.
+    Column("version", BigInteger, nullable=False),
+    # A build that goes on: the version that it leads to, 0 for none, and how far it is.
+    Column("target", BigInteger, nullable=False, server_default="0"),
+    Column("position", BigInteger, nullable=False, server_default="0"),
+    PrimaryKeyConstraint("name", "scope_id"),
+    Index(None, "scope_id"),
 )
 
 jobs: Final = Table(

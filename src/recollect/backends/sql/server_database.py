@@ -7,11 +7,14 @@ rows it goes by; when the server gives it up because of others, it is done again
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,8 +22,8 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 
 from recollect.backends.audit_anchor import AnchorNotes
 from recollect.backends.objects import ObjectBlobs, open_blobs
@@ -28,6 +31,7 @@ from recollect.backends.sql.database import KNOWN, LEDGER, KnownValues, Work
 from recollect.backends.sql.dialects.mysql_kinds import recognize_kind
 from recollect.backends.sql.dialects.server import identity_of
 from recollect.backends.sql.forget_ledger import LedgerNotes
+from recollect.backends.sql.outage import LOST, OUTCOME_UNKNOWN, UNREACHABLE, Outage
 from recollect.domain.archive import contents_beside
 from recollect.errors import Closed, StorageBusy, StorageError
 from recollect.ports.runtime import note_use
@@ -36,6 +40,21 @@ from recollect.ports.store import Snapshot, current_snapshot
 T = TypeVar("T")
 
 _CONNECT_SECONDS: Final = 10
+_ERA: Final = "recollect.era"
+# libpq waits for no less.
+_PROBE_SECONDS: Final = 2
+# After so long it is asked whether the server answers at all: a machine that was paused or cut off
+# says nothing, and work may well take longer.
+_SILENCE_SECONDS: Final = 2.0
+# libpq's options: a connection that the network swallowed ends within a minute.
+_KEEPING_ALIVE: Final = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+# How soon a thread whose connection was cut must have noticed.
+_CUT_SECONDS: Final = 2.0
 # How often work is done again: for a passing fault, and for a key that somebody else took.
 _ATTEMPTS: Final = 12
 _ATTEMPTS_IF_TAKEN: Final = 4
@@ -98,6 +117,8 @@ class ServerDatabase:
     ) -> None:
         url = make_url(address)
         self._url = url
+        # What has to be done first, when the server was away as this was opened.
+        self._prepare: Callable[[ServerDatabase], None] | None = None
         self._identity: str | None = None
         notes = (contents or open_blobs(contents_beside(beside))).notes(lambda: self.identity)
         self.ledger = LedgerNotes(notes)
@@ -110,6 +131,16 @@ class ServerDatabase:
         self._reading = _engine(url, "REPEATABLE READ", self.ledger, connections)
         self._writing = _engine(url, "READ COMMITTED", self.ledger, connections)
         event.listen(self._reading, "connect", _knowing({}))
+        # Every connection that a thread may be waiting on.
+        self._live: set[Any] = set()
+        # Raised by every outage: a connection of before is not used again.
+        self._era = 0
+        for engine in (self._reading, self._writing):
+            event.listen(engine, "connect", self._note_live)
+            event.listen(engine, "close", self._note_gone)
+            event.listen(engine, "checkout", self._require_new)
+        self._probing = _engine(url, "READ COMMITTED", self.ledger, connections, is_probe=True)
+        self.outage = Outage(self.name, self._probe)
         self._readers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-read")
         self._writers = ThreadPoolExecutor(connections, thread_name_prefix="recollect-write")
         # Held while work is handed over, so that nothing begins behind the end.
@@ -119,9 +150,15 @@ class ServerDatabase:
         self._most_snapshots = connections // 2
         self._snapshots_begun = 0
 
+    def begin_away(self, problem: StorageError, prepare: Callable[[ServerDatabase], None]) -> None:
+        """Begin while the server is away; it is prepared, in a thread, when it returns."""
+        self._prepare = prepare
+        self.outage.note(problem)
+
     async def read(self, work: Work[T], *, is_quick: bool = False) -> T:
         """Run `work` in one snapshot, in a thread: however little it is, the server is far."""
         note_use()
+        await self.outage.require()
         held = self._held_for(current_snapshot())
         with self._door:
             self._require_open()
@@ -129,16 +166,75 @@ class ServerDatabase:
                 reading = self._readers.submit(self.read_here, work)
             else:
                 reading = self._readers.submit(self._read_in, held, work)
-        return await asyncio.wrap_future(reading)
+        return await self._answer(reading, UNREACHABLE)
 
     async def write(self, work: Work[T], *, is_removal: bool = False) -> T:
         """Run `work` in a transaction, in a thread; again when others were in the way."""
         note_use()
+        await self.outage.require()
         with self._door:
             self._require_open()
             self.has_written = True
             writing = self._writers.submit(self.write_here, work)
-        return await asyncio.wrap_future(writing)
+        return await self._answer(writing, OUTCOME_UNKNOWN)
+
+    async def _answer(self, work: Future[T], code: str) -> T:
+        """Return the result; give up, with an error of this code, when the server falls silent."""
+        waiting = asyncio.wrap_future(work)
+        # When it is given up, nobody asks what became of it.
+        waiting.add_done_callback(_look_at)
+        try:
+            while not (await asyncio.wait([waiting], timeout=_SILENCE_SECONDS))[0]:
+                if not await self.outage.answers() and not waiting.done():
+                    await asyncio.to_thread(self._cut_connections)
+                    # A thread that is still connecting ends by itself, later.
+                    if not (await asyncio.wait([waiting], timeout=_CUT_SECONDS))[0]:
+                        raise StorageError(
+                            f"The database server {self.name} does not answer",
+                            code=code,
+                            hint="Look whether it runs and can be reached from here.",
+                        )
+            return waiting.result()
+        except asyncio.CancelledError:
+            waiting.cancel()
+            raise
+        except StorageError as problem:
+            if problem.code in LOST:
+                self.outage.note(problem)
+                self.outage.watch()
+            raise
+
+    def _note_live(self, driver: Any, record: ConnectionPoolEntry) -> None:
+        record.info[_ERA] = self._era
+        self._live.add(driver)
+
+    def _require_new(self, _: Any, record: ConnectionPoolEntry, __: object) -> None:
+        if record.info.get(_ERA) != self._era:
+            # The pool opens another one in its place.
+            raise DisconnectionError("It was open before the server was away")
+
+    def _note_gone(self, driver: Any, _: object) -> None:
+        self._live.discard(driver)
+
+    def _cut_connections(self) -> None:
+        """End what threads wait for: the server says nothing, and the system would wait on."""
+        for driver in [*self._live]:
+            with contextlib.suppress(OSError, ValueError):
+                _cut(driver)
+        self._era += 1
+
+    def _probe(self) -> None:
+        """Connect and ask something; raise what goes wrong."""
+        try:
+            with self._probing.connect() as connection:
+                connection.exec_driver_sql("SELECT 1")
+        except SERVER_ERRORS as error:
+            raise server_error(error, self.name) from error
+        if self.outage.is_away:
+            self._era += 1
+        if self._prepare is not None:
+            self._prepare(self)
+            self._prepare = None
 
     def read_here(self, work: Work[T]) -> T:
         """Run `work` in a snapshot, in the calling thread."""
@@ -227,7 +323,7 @@ class ServerDatabase:
             try:
                 return attempt()
             except SERVER_ERRORS as error:
-                if tried >= _most_attempts(error):
+                if tried >= _most_attempts(error) or self.outage.is_away:
                     raise server_error(error, self.name) from error
             # Somebody else tries again too, and must not meet this one every time.
             time.sleep(random.uniform(pause / 2, pause))
@@ -235,6 +331,9 @@ class ServerDatabase:
 
     async def close(self) -> None:
         """Finish what is being done, then close the connections."""
+        await self.outage.close()
+        if self.outage.is_away:
+            await asyncio.to_thread(self._cut_connections)
         await asyncio.to_thread(self.close_here)
 
     def close_here(self) -> None:
@@ -247,6 +346,7 @@ class ServerDatabase:
         self._readers.shutdown()
         self._reading.dispose()
         self._writing.dispose()
+        self._probing.dispose()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -272,16 +372,21 @@ def _knowing(for_ever: dict[str, int]) -> Callable[[Any, ConnectionPoolEntry], N
     return prepare
 
 
-def _engine(url: URL, isolation: str, ledger: LedgerNotes, connections: int) -> Engine:
+def _engine(
+    url: URL, isolation: str, ledger: LedgerNotes, connections: int, *, is_probe: bool = False
+) -> Engine:
+    pool: dict[str, Any] = {
+        "poolclass": QueuePool,
+        "pool_size": connections,
+        "max_overflow": 0,
+    }
     try:
         engine = create_engine(
             url,
-            poolclass=QueuePool,
-            pool_size=connections,
-            max_overflow=0,
             isolation_level=isolation,
-            connect_args=_connect_arguments(url),
+            connect_args=_connect_arguments(url, is_probe=is_probe),
             execution_options={LEDGER: ledger},
+            **({"poolclass": NullPool} if is_probe else pool),
         )
     except ModuleNotFoundError as missing:
         extra = url.get_backend_name()
@@ -308,19 +413,36 @@ def _connect(dialect: Dialect, _: object, arguments: Sequence[Any], options: Any
         ) from None
 
 
-def _connect_arguments(url: URL) -> dict[str, Any]:
+def _connect_arguments(url: URL, *, is_probe: bool) -> dict[str, Any]:
     """Return what a connection is opened with, whatever the server's own defaults are."""
     wanted: dict[str, Any] = {}
-    if "connect_timeout" not in url.query:
-        wanted["connect_timeout"] = _CONNECT_SECONDS
+    if is_probe or "connect_timeout" not in url.query:
+        wanted["connect_timeout"] = _PROBE_SECONDS if is_probe else _CONNECT_SECONDS
     if url.get_backend_name() != "postgresql":
+        # A probe asks only what is answered at once.
+        patience = {"read_timeout": _PROBE_SECONDS} if is_probe else {}
         # Without a strict mode MySQL cuts off what is too long, and says nothing.
-        return {**wanted, "charset": "utf8mb4", "sql_mode": "STRICT_TRANS_TABLES"}
+        return {**wanted, **patience, "charset": "utf8mb4", "sql_mode": "STRICT_TRANS_TABLES"}
     if "application_name" not in url.query:
         wanted["application_name"] = "recollect"
+    wanted |= {name: it for name, it in _KEEPING_ALIVE.items() if name not in url.query}
     if "prepare_threshold" in url.query:
         wanted["prepare_threshold"] = _number_or_none(url.query["prepare_threshold"])
     return {**wanted, "client_encoding": "utf8"}
+
+
+def _look_at(work: asyncio.Future[Any]) -> None:
+    if not work.cancelled():
+        work.exception()
+
+
+def _cut(driver: Any) -> None:
+    """Shut the socket of a driver's connection down, so that whoever waits on it is woken."""
+    if (postgresql := getattr(driver, "pgconn", None)) is not None:
+        with socket.socket(fileno=os.dup(postgresql.socket)) as shared:
+            shared.shutdown(socket.SHUT_RDWR)
+        return
+    driver._sock.shutdown(socket.SHUT_RDWR)
 
 
 def _number_or_none(given: str | Sequence[str]) -> int | None:

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -40,6 +40,9 @@ from recollect.domain.files import is_read_only
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot
+
+if TYPE_CHECKING:
+    from recollect.backends.sql.outage import Outage
 
 T = TypeVar("T")
 Synchronous = Literal["full", "normal", "off"]
@@ -119,6 +122,8 @@ class _Held:
 
 class SqliteDatabase:
     """An open SQLite file."""
+
+    outage: Outage | None = None
 
     def __init__(
         self,

@@ -38,6 +38,7 @@ _PLACE: Final = tuple(
 _FIND: Final = PreparedStatement(
     select(_TABLE.value, _TABLE.updated_at, _TABLE.expires_at).where(*_PLACE)
 )
+_PEEK: Final = PreparedStatement(select(_TABLE.updated_at, _TABLE.expires_at).where(*_PLACE))
 _INSERT: Final = PreparedStatement(insert(schema.state))
 _REPLACE: Final = PreparedStatement(
     update(schema.state)
@@ -62,6 +63,17 @@ class SqlState:
             return _entry(row) if row is not None and _is_live(row, now) else None
 
         return await self._database.read(look)
+
+    async def peek(self, key: StateKey) -> StateEntry | None:
+        """Return an entry without its value, which is left empty."""
+        now = to_micros(self._clock.now())
+
+        def look(connection: Connection) -> StateEntry | None:
+            number = _scope_id(connection, key.scope)
+            rows = [] if number is None else _PEEK.rows(connection, _place(key, number))
+            return next((_entry({**row, "value": ""}) for row in rows if _is_live(row, now)), None)
+
+        return await self._database.read(look, is_quick=True)
 
     async def put(
         self,

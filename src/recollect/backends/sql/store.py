@@ -72,6 +72,8 @@ class SqlStore:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        # Called after each write that was made durable.
+        self.on_commit: Callable[[Committed], None] | None = None
 
     async def commit(self, changes: ChangeSet) -> Committed:
         def write(connection: Connection) -> Committed:
@@ -81,7 +83,10 @@ class SqlStore:
             # The time is taken inside the transaction, so that later commits have later times.
             return commit.write(connection, changes, self._clock.now())
 
-        return await self._database.write(write, is_removal=changes.is_removal)
+        committed = await self._database.write(write, is_removal=changes.is_removal)
+        if self.on_commit is not None:
+            self.on_commit(committed)
+        return committed
 
     async def records(
         self,

@@ -45,7 +45,7 @@ def copy_tables(
     The copy stays unfinished until `finish` is called, after what lies beside the tables.
     """
     target.write_here(lambda connection: _prepare(connection, target.name))
-    tables = metadata.sorted_tables
+    tables = _copied_tables()
     total = sum(_count(source, table) for table in tables)
     done = 0
     for table in tables:
@@ -118,10 +118,15 @@ def derive(connection: Connection, generation: int) -> None:
             catch_up(connection, space_of(scope_id, first), base | first, base | last)
 
 
+def _copied_tables() -> list[Table]:
+    """Return the tables to copy; the target's own followers begin anew."""
+    return [table for table in metadata.sorted_tables if table is not schema.followers]
+
+
 def _require_same(source: Connection, target: Database, name: str) -> dict[str, int]:
     """Compare both sides row by row."""
     counts: dict[str, int] = {}
-    for table in metadata.sorted_tables:
+    for table in _copied_tables():
         wanted = _contents(source, table)
         copied = target.read_here(lambda connection, table=table: _contents(connection, table))
         if wanted != copied:

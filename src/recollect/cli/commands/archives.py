@@ -9,7 +9,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.options import Limit, PageMark
+from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.archive import Archive
 from recollect.domain.views import as_json
 from recollect.memory import Memory
@@ -54,6 +54,21 @@ async def show_archive(
     archive = await memory.archives.get(archive_id)
     text = await memory.load_tool_history(archive_id, query, range)
     return Answer({**as_json(archive), "text": text}, lambda console: show.line(console, text))
+
+
+async def search_archives(
+    memory: Memory,
+    query: Annotated[
+        str, typer.Argument(help="The question; - reads it from standard input.", callback=text_of)
+    ],
+    session: Session = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Maximum number; default: from the settings.")
+    ] = None,
+) -> Answer:
+    """Find passages of archived tool results, with the scores of what was found."""
+    found = await memory.archives.search(query, session=session, limit=limit)
+    return Answer(found, lambda console: show.recalled(console, found))
 
 
 async def delete_archive(

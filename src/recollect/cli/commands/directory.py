@@ -12,11 +12,13 @@ from recollect.cli.answer import Answer
 from recollect.cli.command import Body
 from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.directory import (
+    RECORD_ORDERS,
     Contents,
     LabelEntry,
     NameEntry,
     ScopeEntry,
     SessionEntry,
+    WorkspaceEntry,
 )
 from recollect.domain.graph import NameGraph
 from recollect.domain.record import Record
@@ -69,6 +71,11 @@ def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
     return list_them
 
 
+async def workspace_list(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
+    """List all workspaces, those with the most records first."""
+    return show.listed(await _whole(memory).every(limit=limit, cursor=cursor), _workspace)
+
+
 async def workspace_users(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
     """List the users, newest first."""
     return show.listed(await _whole(memory).users(limit=limit, cursor=cursor), _name)
@@ -87,12 +94,13 @@ async def workspace_records(
         bool,
         typer.Option("--facets", help="Also count by kind, category, status, tag, agent and user."),
     ] = False,
+    order: Annotated[str, typer.Option(help=f"One of {', '.join(RECORD_ORDERS)}.")] = "newest",
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
     """List the records of all scopes, latest first."""
     found = await _whole(memory).records(
-        agent=of_agent, user=of_user, facets=facets, limit=limit, cursor=cursor
+        agent=of_agent, user=of_user, facets=facets, order=order, limit=limit, cursor=cursor
     )
     return show.listed(found, _record, f"{found.total:,} records in all.")
 
@@ -188,6 +196,10 @@ def _scope(it: ScopeEntry) -> str:
 
 def _name(it: NameEntry) -> str:
     return f"{it.name} · {it.scopes:,} scopes · {_contents(it.contents)}"
+
+
+def _workspace(it: WorkspaceEntry) -> str:
+    return f"{it.org}/{it.workspace} · {it.users:,} users · {_contents(it.contents)}"
 
 
 def _contents(it: Contents) -> str:

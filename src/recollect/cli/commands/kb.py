@@ -190,7 +190,7 @@ async def _document(memory: Memory, named: str) -> Document:
     raise NotFound(
         f"There is no document {named!r}",
         code="unknown_document",
-        hint="`recollect kb ls` lists the documents with their ids.",
+        hint="`recollect kb list` lists the documents with their ids.",
     )
 
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
@@ -24,7 +25,7 @@ from recollect.cli.command import log_to, opened
 from recollect.cli.options import Shared
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id
-from recollect.errors import NotAvailable, RecollectError, SettingsError
+from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -38,11 +39,12 @@ if TYPE_CHECKING:
 _MCP_PARTS: Final = frozenset({"mcp", "mcp_types"})
 # Somebody will say something: what reads either language loads before the first request comes.
 _FIRST_WORDS: Final = "hello 你好"
-_Door = Literal["open", "keys", "locked"]
+_Door = Literal["open", "keys", "locked", "away"]
 _NOTICES: Final[Mapping[_Door, str]] = {
     "open": "There are no keys: whoever uses this machine may do everything here. "
     "`{keys} create me --role admin{place}` makes one, and from then on it is asked for.",
     "keys": "It asks for a key: `{keys} list{place}` shows which there are.",
+    "away": "The database server is away; this one answers when it is back.",
     "locked": "All keys are revoked or expired: `{keys} create NAME{place}` makes another.",
 }
 _HERE: Final = ("127.0.0.1", "::1")
@@ -101,7 +103,7 @@ def serve(
             raise
         raise NotAvailable(
             f"The server needs {missing.name}, which is not installed",
-            hint="Install it with: pip install 'recollect[server]'",
+            hint=f"Install it with: pip install {missing.name}",
         ) from None
     settings = shared.settings()
     log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
@@ -117,7 +119,7 @@ def serve(
     is_private = is_here and not behind_proxy and not allow_host
     # A database that cannot be opened is told here, as by every other command.
     door = asyncio.run(_look_at_keys(settings))
-    if not is_private and door != "keys" and not settings.server.tokens.jwks:
+    if not is_private and door not in ("keys", "away") and not settings.server.tokens.jwks:
         where = f"On {host}" if not is_here else "Behind a proxy or under another name"
         raise SettingsError(
             f"{where} the server needs keys, and there is none; it was not started",
@@ -177,6 +179,7 @@ class _AppFactory:
     def __call__(self) -> FastAPI:
         from multiprocessing import parent_process
 
+        from recollect.cli.command_socket import answering_commands
         from recollect.server.app import LOCAL_HOSTS, create_app
 
         settings = self.settings
@@ -184,7 +187,10 @@ class _AppFactory:
         if (parent := parent_process()) is not None:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
         return create_app(
-            settings, hosts={*LOCAL_HOSTS, *self.hosts}, is_open_here=self.is_open_here
+            settings,
+            hosts={*LOCAL_HOSTS, *self.hosts},
+            is_open_here=self.is_open_here,
+            beside=partial(answering_commands, settings=settings),
         )
 
 
@@ -211,10 +217,10 @@ async def mcp(
             raise
         raise NotAvailable(
             f"The MCP server needs {missing.name}, which is not installed",
-            hint="Install it with: pip install 'recollect[mcp]'",
+            hint="Install it with: pip install mcp",
         ) from None
     tongue = checked_choice(cast("Tongue", language), TONGUES)
-    async with opened(shared, _FIRST_WORDS) as memory:
+    async with opened(shared, _FIRST_WORDS, missing="create") as memory:
         await serve_stdio(memory, tongue, new_id("sess") if session is None else session)
 
 
@@ -231,9 +237,15 @@ async def _look_at_keys(settings: Settings) -> _Door:
     # The server itself reads what was left unread.
     writing = settings.writing.model_copy(update={"close_seconds": 0.0})
     async with Memory.open(settings.model_copy(update={"writing": writing})) as memory:
-        if await memory.access.has_usable():
-            return "keys"
-        return "locked" if await memory.access.has_any() else "open"
+        try:
+            if await memory.access.has_usable():
+                return "keys"
+            return "locked" if await memory.access.has_any() else "open"
+        except StorageError as problem:
+            if problem.code != "database_unreachable" or memory.spool is None:
+                raise
+            # Nobody is let in before the keys can be read.
+            return "away"
 
 
 def _has_tls(certificate: Path | None, key: Path | None) -> bool:

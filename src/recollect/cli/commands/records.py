@@ -20,6 +20,9 @@ Text = Annotated[
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="The record's id.")]
 RecordIds = Annotated[list[str], typer.Argument(metavar="ID…", help="The records' ids.")]
 Reason = Annotated[str, typer.Option(help="Reason, kept in the history.", show_default=False)]
+ExpectedVersion = Annotated[
+    int | None, typer.Option(help="Only if the record is still at this version.")
+]
 Key = Annotated[
     str | None, typer.Option(help="The same request with the same key is carried out only once.")
 ]
@@ -42,9 +45,7 @@ async def edit(
         typer.Argument(help="The new text; - reads it from standard input.", callback=text_of),
     ] = None,
     content: Annotated[str | None, typer.Option(help="The same as TEXT.", callback=text_of)] = None,
-    expected_version: Annotated[
-        int | None, typer.Option(help="Only if the record is still at this version.")
-    ] = None,
+    expected_version: ExpectedVersion = None,
     reason: Reason = "",
 ) -> Answer:
     """Change a record; the previous version stays in its history.
@@ -116,9 +117,15 @@ async def tag(
     return _told_many("changed", changed)
 
 
-async def undo(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
+async def undo(
+    memory: Memory,
+    record_id: RecordId,
+    expected_version: ExpectedVersion = None,
+    reason: Reason = "",
+) -> Answer:
     """Revert the last change of a record, including a deletion; repeat to go further back."""
-    return _told("Restored as", await memory.undo(record_id, reason=reason))
+    restored = await memory.undo(record_id, expected_version=expected_version, reason=reason)
+    return _told("Restored as", restored)
 
 
 def _told(what: str, record: Record) -> Answer:

@@ -166,7 +166,13 @@ def _tell(console: Console, forgotten: Forgotten) -> None:
             console,
             f"Still said in these turns, which --with-evidence erases too: {turns}{others}.",
         )
-    if forgotten.erasure_pending:
+    if forgotten.away:
+        show.line(
+            console,
+            f"erasure_pending: {', '.join(forgotten.away)} is away; it is erased there in the "
+            "background as soon as it is back. `recollect doctor` says when it is done.",
+        )
+    elif forgotten.erasure_pending:
         show.line(
             console,
             "erasure_pending: remains in the files are removed in the background; "

@@ -8,7 +8,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar, say
-from recollect.cli.command import log_to
+from recollect.cli.command import log_to, require_memory
 from recollect.cli.commands.models import NAMES, NO_MODEL, Chosen, choose, tried_model
 from recollect.cli.options import Shared
 from recollect.domain.views import as_json
@@ -18,9 +18,11 @@ from recollect.memory import Memory
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from recollect.domain.followers import Reconciled
     from recollect.domain.stats import Diagnosis
 
 _PROBLEM: Final = 5
+_POLL_SECONDS: Final = 1.0
 
 
 async def reindex(
@@ -48,6 +50,7 @@ async def reindex(
 
     Until a model has made all vectors of a scope, the previous one is used there.
     """
+    require_memory(shared.settings())
     if status or stop:
         async with Memory.open(shared.settings()) as memory:
             return await _followed(memory, stop=stop)
@@ -114,6 +117,47 @@ async def _followed(memory: Memory, *, stop: bool) -> Answer:
             )
 
     return Answer({**stopped, **as_json(now)}, tell)
+
+
+async def reconcile(
+    shared: Shared,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only compare, and repair nothing.")
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Empty the stores and build them anew.")
+    ] = False,
+) -> Answer:
+    """Compare derived stores, such as a vector store, with the database, and repair them.
+
+    Safe to interrupt; recall goes on meanwhile.
+    """
+    import asyncio
+
+    async with Memory.open(shared.settings()) as memory:
+        with bar("Comparing stores") as progress:
+            work = asyncio.create_task(memory.reconcile(dry_run=dry_run, rebuild=rebuild))
+            while not (await asyncio.wait([work], timeout=_POLL_SECONDS))[0]:
+                states = (await memory.stats()).followers
+                progress(sum(it.done for it in states), sum(it.total for it in states))
+        stores = await work
+
+    def tell(console: Console) -> None:
+        for store in stores:
+            show.line(console, _compared(store))
+        if not stores:
+            show.line(console, "There is no derived store (storage.vectors); nothing to compare.")
+
+    return Answer([as_json(store) for store in stores], tell)
+
+
+def _compared(store: Reconciled) -> str:
+    """Return what was found in a store, in one line."""
+    found = f"{store.name}: {store.items:,} entries of {store.scopes:,} scopes"
+    if not (store.missing or store.extra):
+        return f"{found}, no difference"
+    done = "repaired" if store.repaired else "not repaired"
+    return f"{found}, {store.missing:,} missing, {store.extra:,} to be removed; {done}"
 
 
 async def doctor(

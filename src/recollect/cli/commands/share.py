@@ -8,7 +8,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.commands.records import Reason, RecordId, Text
+from recollect.cli.commands.records import ExpectedVersion, Reason, RecordId, Text
 from recollect.cli.options import Limit, PageMark, text_of
 from recollect.domain.page import Page
 from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
@@ -118,9 +118,7 @@ async def edit(
         typer.Argument(help="The new text; - reads it from standard input.", callback=text_of),
     ] = None,
     title: Annotated[str | None, typer.Option(help="New title.")] = None,
-    expected_version: Annotated[
-        int | None, typer.Option(help="Only if the record is still at this version.")
-    ] = None,
+    expected_version: ExpectedVersion = None,
     reason: Reason = "",
 ) -> Answer:
     """Change a shared record at once; for its creator and the coordinator."""
@@ -134,6 +132,17 @@ async def delete(memory: Memory, record_id: RecordId, reason: Reason = "") -> An
     """Hide a shared record from everybody; for its creator and the coordinator."""
     record = await memory.shared.delete(record_id, reason=reason)
     return Answer(record, lambda console: show.line(console, f"{record.id} is no longer shared."))
+
+
+async def undo(
+    memory: Memory,
+    record_id: RecordId,
+    expected_version: ExpectedVersion = None,
+    reason: Reason = "",
+) -> Answer:
+    """Revert the last change of a shared record, including a deletion."""
+    record = await memory.shared.undo(record_id, expected_version=expected_version, reason=reason)
+    return Answer(record, lambda console: show.record_card(console, record))
 
 
 def _told(proposal: Proposal) -> Answer:

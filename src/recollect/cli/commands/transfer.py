@@ -13,7 +13,14 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar, say
 from recollect.cli.options import Shared
-from recollect.domain.transfer import ExportCounts, Imported, ImportedChats, LineProblem
+from recollect.domain.transfer import (
+    ORIGINS,
+    ExportCounts,
+    Imported,
+    ImportedChats,
+    LineProblem,
+    MovedIn,
+)
 from recollect.domain.views import as_json
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -70,7 +77,10 @@ async def import_from(
     shared: Shared,
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A file made by export or a chat; - for stdin."),
+        typer.Argument(
+            metavar="FILE",
+            help="A file made by export, a chat, or what --from names; - for stdin.",
+        ),
     ],
     all_scopes: AllScopes = False,
     skip_bad: Annotated[
@@ -88,6 +98,20 @@ async def import_from(
             metavar="ID", help="With --chat: the conversation of messages that name none."
         ),
     ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option("--from", metavar="MEMORY", help=f"Move in from {', '.join(ORIGINS)}."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --from: only count what would be imported.")
+    ] = False,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="With --from langmem: whose a memory is, as 'app/{user}/{session}/*'.",
+        ),
+    ] = None,
 ) -> None:
     """Import what an export holds and this database lacks.
 
@@ -101,17 +125,36 @@ async def import_from(
     With --chat the file is a chat history: messages as JSON lines (role, content, timestamp), or
     the file or archive that ChatGPT or Claude exports. Its messages become turns of this caller.
     Messages that are already here are skipped.
+
+    With --from the file, the folder or the address is the store or the export of another memory:
+    mem0 (the folder of its vector store, or JSON), langmem and langgraph (a SqliteStore's file,
+    postgresql://…), letta (.af), zep (JSON), chatgpt and claude (the archive that was sent). What
+    could not be carried over is counted with the reason. Importing again adds nothing twice.
     """
     import asyncio
 
-    if (chat and all_scopes) or (session is not None and not chat):
-        given = "--all-scopes" if chat else "--session"
-        raise InvalidInput(
-            f"{given} does not go {'with' if chat else 'without'} --chat", code="bad_usage"
-        )
+    _require_usage(
+        ("--all-scopes", all_scopes and chat, "with --chat"),
+        ("--session", session is not None and not chat, "without --chat"),
+        ("--chat", chat and origin is not None, "with --from"),
+        ("--skip-bad", skip_bad and origin is not None, "with --from"),
+        ("--dry-run", dry_run and origin is None, "without --from"),
+        ("--namespace", namespace is not None and origin is None, "without --from"),
+    )
     source = _standard_input() if file == "-" else file
     try:
         with bar("Importing") as progress:
+            if origin is not None:
+                moved = await memory.move_in(
+                    source,
+                    origin,
+                    namespace=namespace,
+                    all_scopes=all_scopes,
+                    dry_run=dry_run,
+                    progress=progress,
+                )
+                say(Answer(moved, lambda it: _tell_moved(it, moved)), as_object=shared.json)
+                return
             if chat:
                 chats = await memory.import_chat(
                     source, session=session, skip_bad=skip_bad, progress=progress
@@ -127,6 +170,12 @@ async def import_from(
     say(Answer(done, lambda console: _tell(console, done)), as_object=shared.json)
     if done.conflicting or done.lost:
         raise typer.Exit(_CONFLICTS)
+
+
+def _require_usage(*rules: tuple[str, bool, str]) -> None:
+    for option, is_wrong, where in rules:
+        if is_wrong:
+            raise InvalidInput(f"{option} does not go {where}", code="bad_usage")
 
 
 def _standard_input() -> BinaryIO:
@@ -163,6 +212,25 @@ def _tell_chats(console: Console, done: ImportedChats) -> None:
         f"here already, {done.empty:,} without words, {done.bad:,} bad ones left out.",
     )
     _tell_problems(console, done.problems, done.bad)
+
+
+def _tell_moved(console: Console, done: MovedIn) -> None:
+    counts = {"memories": done.records, "messages": done.messages, "items": done.items}
+    told = [
+        f"{it.added:,} {name} {'to add' if done.dry_run else 'added'}, {it.known:,} here already"
+        for name, it in counts.items()
+        if it.added or it.known
+    ]
+    show.line(console, f"{done.origin}: {'; '.join(told) or 'nothing to import'}.")
+    if done.conversations:
+        show.line(console, f"The messages are of {done.conversations:,} conversations.")
+    for name, count in done.owners.items():
+        show.line(console, f"  {count:,} of {name}")
+    for reason in done.left_out:
+        example = f" (such as {reason.example})" if reason.example else ""
+        show.line(console, f"Left out {reason.count:,}: {reason.reason}{example}")
+    if done.dry_run:
+        show.line(console, "Nothing was changed; leave --dry-run out to import it.")
 
 
 def _tell_problems(console: Console, problems: Sequence[LineProblem], number: int) -> None:

@@ -7,18 +7,24 @@ whole, by range, or by the passages that match a query.
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import (
+    DIGESTED_AT_ONCE,
     Origin,
     canonical_input,
     describe,
+    digest_of,
     hash_of,
     query_of,
+    sample_of,
+    with_digest,
 )
 from recollect.context.archives.indexing import index_job
 from recollect.context.archives.passages import select_passages
@@ -38,6 +44,7 @@ from recollect.domain.archive import (
     ContentRange,
     EarlierResult,
     NewArchive,
+    Summariser,
     ToolResult,
     content_of,
     parse_range,
@@ -49,8 +56,10 @@ from recollect.domain.meter import Meter
 from recollect.domain.operation import Operation
 from recollect.domain.scope import Caller, Role
 from recollect.domain.sections import ArchiveSettings
+from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language
+from recollect.language.digest import Digest
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
@@ -65,6 +74,19 @@ _MAX_CHARS_PER_TOKEN: Final = 16
 # For a longer text the tokens are estimated from its beginning.
 _COUNTED_CHARACTERS: Final = 20_000
 
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """An archive as it is shown now.
+
+    `shown` is what the producing turn shows, if the result was too long to be digested at once.
+    """
+
+    placeholder: Placeholder
+    shown: str | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveParts:
@@ -77,6 +99,7 @@ class ArchiveParts:
     clock: Clock
     redactor: Redactor = field(default_factory=Redactor)
     meter: Meter = field(default_factory=Meter)
+    embedding: EmbeddingService | None = None
 
 
 class ToolResultManager:
@@ -96,6 +119,8 @@ class ToolResultManager:
         self._redactor = parts.redactor
         self._meter = parts.meter
         self._settings = settings or ArchiveSettings(threshold=self.ARCHIVE_THRESHOLD)
+        # What is digested in the background, by archive.
+        self._late: dict[str, asyncio.Task[Renewed]] = {}
 
     @property
     def threshold(self) -> int:
@@ -114,7 +139,27 @@ class ToolResultManager:
     ) -> ToolResult:
         """Return a short result as it is; archive a long one and return what to show.
 
-        Shown are the passages that match the tool's input and the question it was called for.
+        Shown are the digest, and the passages that it points at or that match the tool's input and
+        the question it was called for.
+        """
+        return await self.archived(
+            tool_name, tool_input, result, conversation_id, thread_id, question, is_patient=True
+        )
+
+    async def archived(
+        self,
+        tool_name: str,
+        tool_input: object,
+        result: ToolResult,
+        conversation_id: str,
+        thread_id: str | None = None,
+        question: str = "",
+        *,
+        is_patient: bool = False,
+    ) -> ToolResult:
+        """Process a tool's result without waiting until a very long one is digested.
+
+        Until then it is told by its beginning and its end; `renewed` waits for the whole.
         """
         threshold = self._settings.threshold
         is_short = isinstance(result, str | bytes) and len(result) <= threshold
@@ -137,15 +182,39 @@ class ToolResultManager:
             tool=tool_name,
             input=tool_input,
         )
+        query = f"{query_of(tool_input)}\n{question}".strip()
+        is_late = not is_patient and len(content.text or "") > DIGESTED_AT_ONCE
+        read = sample_of(content) if is_late else content
+        told = await self._digest(read, query)
         # Choose what to show while the disk writes.
         archive, (shown, text) = await asyncio.gather(
-            self._find_or_archive(content, origin, Counter(asked) + Counter(held)),
-            self._to_show(content, f"{query_of(tool_input)}\n{question}"),
+            self._find_or_archive(
+                content, origin, Counter(asked) + Counter(held), told, "" if is_late else "digest"
+            ),
+            self._to_show(content, query, () if is_late else told.lines),
         )
+        if is_late and not archive.summarised_by:
+            late = self._renew_later(archive, content, query)
+            self._late[archive.id] = asyncio.create_task(late)
         placeholder = self.placeholder(archive)
         result = opened(placeholder, shown, text) if text else str(placeholder)
         self._count_saved(content, result)
         return result
+
+    async def renewed(self, ids: Sequence[str]) -> Mapping[str, Renewed]:
+        """Return what to show of these archives now, as far as there are such archives.
+
+        One that nobody has digested as a whole is digested first; so were those of old versions.
+        """
+        found = await self._archives.find(self._caller.readable, ids=ids) if ids else []
+        return {archive.id: await self._renewed(archive) for archive in found}
+
+    async def close(self) -> None:
+        """Stop digesting; an archive without a digest gets it when it is shown next."""
+        for late in self._late.values():
+            late.cancel()
+        await asyncio.gather(*self._late.values(), return_exceptions=True)
+        self._late.clear()
 
     async def load_tool_result(
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
@@ -163,7 +232,7 @@ class ToolResultManager:
         """Return a result for a model, under its placeholder; the next turn shows only that."""
         archive, content = await self._load(uuid)
         shown, text = await self._part(archive, content, query, range)
-        return opened(self.placeholder(archive), shown, text)
+        return opened((await self._renewed(archive, content)).placeholder, shown, text)
 
     @Operation(
         "POST",
@@ -229,7 +298,50 @@ class ToolResultManager:
             language=("zh" if is_chinese else "en") if chosen == "auto" else chosen,
         )
 
-    async def _find_or_archive(self, content: Content, origin: Origin, redacted: Counts) -> Archive:
+    async def _digest(self, content: Content, query: str) -> Digest:
+        room = self._settings.summary_tokens
+        return await asyncio.to_thread(digest_of, content, query, room, self._tokens)
+
+    async def _renewed(self, archive: Archive, content: Content | None = None) -> Renewed:
+        late = self._late.get(archive.id)
+        # Shielded: a caller that gives up does not stop it for the next.
+        done = None if late is None else await asyncio.shield(late)
+        if archive.summarised_by:
+            shown = None if done is None else done.shown
+            return Renewed(placeholder=self.placeholder(archive), shown=shown)
+        if done is not None:
+            return done
+        try:
+            if content is None:
+                _, content = await self._load(archive.id, is_counted=False)
+            query = query_of(json.loads(archive.input))
+            archive = await self._store_digest(archive, await self._digest(content, query))
+        except (NotFound, StorageError) as problem:
+            _log.warning("%s keeps its summary for now: %s", archive.id, problem)
+        return Renewed(placeholder=self.placeholder(archive))
+
+    async def _renew_later(self, archive: Archive, content: Content, query: str) -> Renewed:
+        """Digest a result that was archived with the digest of a part of it."""
+        told = await self._digest(content, query)
+        archive = await self._store_digest(archive, told)
+        shown, text = await self._to_show(content, query, told.lines)
+        placeholder = self.placeholder(archive)
+        return Renewed(
+            placeholder=placeholder,
+            shown=opened(placeholder, shown, text) if text else str(placeholder),
+        )
+
+    async def _store_digest(self, archive: Archive, told: Digest) -> Archive:
+        digested = with_digest(archive, told, "digest")
+        try:
+            await self._archives.set_summary(digested)
+        except StorageError as problem:
+            _log.warning("the digest of %s is not kept: %s", archive.id, problem)
+        return digested
+
+    async def _find_or_archive(
+        self, content: Content, origin: Origin, redacted: Counts, told: Digest, by: Summariser
+    ) -> Archive:
         """Archive a result, or return its archive if the same call returned the same before."""
         now = self._clock.now()
         keep_days = self._settings.keep_days
@@ -241,6 +353,7 @@ class ToolResultManager:
             expires_at=None if keep_days is None else now + timedelta(days=keep_days),
             indexed_passages=self._settings.indexed_passages,
         )
+        archive = with_digest(archive, told, by)
         same, blob = await asyncio.gather(
             self._archives.find(
                 [archive.scope],
@@ -287,21 +400,23 @@ class ToolResultManager:
             # Another process stored the same content at the same time.
             await self._vault.drop(committed.unused_blobs)
 
-    async def _to_show(self, content: Content, query: str) -> tuple[Shown, str]:
+    async def _to_show(
+        self, content: Content, query: str, lines: Sequence[int]
+    ) -> tuple[Shown, str]:
         """Return what the producing turn shows of a result besides the placeholder."""
         text = content.text
         if text is None or self._settings.show == "placeholder":
             return "full", ""
         if self._settings.show == "full" and self._fits(text):
             return "full", text
-        return await self._passages(text, query, self._settings.passage_tokens)
+        return await self._passages(text, query, self._settings.passage_tokens, lines)
 
     def _fits(self, text: str) -> bool:
         room = self._settings.full_tokens
         # A text that is far too long need not be counted.
         return len(text) <= room * _MAX_CHARS_PER_TOKEN and self._tokens.count(text) <= room
 
-    async def _load(self, uuid: str) -> tuple[Archive, Content]:
+    async def _load(self, uuid: str, *, is_counted: bool = True) -> tuple[Archive, Content]:
         checked_text(uuid, "uuid", MAX_TITLE, blank=True)
         found = await self._archives.with_blob(self._caller.readable, uuid)
         if found is None:
@@ -312,7 +427,8 @@ class ToolResultManager:
             )
         archive, blob = found
         content = await self._vault.read(archive, blob)
-        await self._archives.note_load(archive, self._clock.now())
+        if is_counted:
+            await self._archives.note_load(archive, self._clock.now())
         return archive, content
 
     async def _part(
@@ -337,8 +453,12 @@ class ToolResultManager:
             return await self._passages(content.text, query, self._settings.load_tokens)
         return "full", content.text
 
-    async def _passages(self, text: str, query: str, budget: int) -> tuple[Shown, str]:
-        chosen = await asyncio.to_thread(select_passages, text, query, self._tokens, budget)
+    async def _passages(
+        self, text: str, query: str, budget: int, lines: Sequence[int] = ()
+    ) -> tuple[Shown, str]:
+        chosen = await asyncio.to_thread(
+            select_passages, text, query, self._tokens, budget, lines=lines
+        )
         return "passages" if chosen.fits else "beginning", chosen.render(text)
 
     async def _content_or_problem(self, uuid: str, query: str | None) -> tuple[Shown, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
@@ -25,6 +25,8 @@ Span = tuple[int, int]
 _SLAB_CHARS: Final = 20_000
 _MAX_SLABS: Final = 20
 _MAX_NEEDLES: Final = 32
+# The lines before and after one that a digest points at.
+_NEAR_LINES: Final = 2
 _K1: Final = 1.2
 _B: Final = 0.75
 # Passages far weaker than the best one would only fill the budget.
@@ -94,21 +96,57 @@ class Needles:
             yield counts
 
 
-def select_passages(text: str, query: str, tokens: TokenCounter, budget: int) -> Selection:
-    """Return the passages that match the query best, or the beginning if none does."""
+def select_passages(
+    text: str, query: str, tokens: TokenCounter, budget: int, *, lines: Sequence[int] = ()
+) -> Selection:
+    """Return the passages that match the query best, or the beginning if none does.
+
+    Half of the budget goes to these lines and what stands around them, as far as they need it.
+    """
+    pointed = list(_around(text, lines))
+    chosen, left = _within(text, pointed, tokens, budget // 2)
     ranked = _rank(text, Needles.of(query)) or _rank_folded(text, query)
+    left += budget - budget // 2
+    others = ranked or ([] if chosen else _beginning_of(text))
+    more, _ = _within(text, others, tokens, left, cut=not chosen)
+    return Selection(spans=_join([*chosen, *more]), of=len(text), fits=bool(ranked or chosen))
+
+
+def _within(
+    text: str, spans: Iterable[Span], tokens: TokenCounter, left: int, *, cut: bool = False
+) -> tuple[list[Span], int]:
+    """Return the spans that fit, and what is left; the first is cut if not even one fits."""
     chosen: list[Span] = []
-    left = budget
-    for start, end in ranked or _beginning_of(text):
+    for start, end in spans:
         cost = tokens.count(text[start:end])
         if cost <= left:
             chosen.append((start, end))
             left -= cost
-        elif not chosen:
-            # Not even one passage fits: take as much of it as there is room for.
-            chosen.append((start, start + (end - start) * left // cost))
+        elif cut and not chosen:
+            return [(start, start + (end - start) * left // cost)], 0
+    return chosen, left
+
+
+def _around(text: str, lines: Sequence[int]) -> Iterator[Span]:
+    """Yield these lines with their neighbours, in the order given."""
+    if not lines:
+        return
+    wanted = {near for line in lines for near in range(line - _NEAR_LINES, line + _NEAR_LINES + 2)}
+    starts: dict[int, int] = {}
+    at = 0
+    for number in range(1, max(wanted) + 1):
+        if number in wanted:
+            starts[number] = at
+        found = text.find("\n", at)
+        if found < 0:
+            starts[number + 1] = len(text)
             break
-    return Selection(spans=_join(chosen), of=len(text), fits=bool(ranked))
+        at = found + 1
+    for line in lines:
+        first = max(1, line - _NEAR_LINES)
+        if first in starts:
+            end = starts.get(line + _NEAR_LINES + 1, len(text))
+            yield starts[first], min(end, starts[first] + PASSAGE_SIZE)
 
 
 def _rank(text: str, needles: Needles) -> list[Span]:
@@ -167,11 +205,11 @@ def _cut(text: str, start: int, end: int, size: int) -> list[Span]:
 
 
 def _join(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the spans in text order, with adjacent ones joined."""
+    """Return the spans in text order, with adjacent and overlapping ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
-        if joined and joined[-1][1] == start:
-            joined[-1] = (joined[-1][0], end)
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
             joined.append((start, end))
     return tuple(joined)

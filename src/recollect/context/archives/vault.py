@@ -80,16 +80,16 @@ class Vault:
 
 def compressed(data: bytes) -> bytes:
     """Return data compressed for the blob store."""
-    import zstandard
+    from recollect.domain import compression
 
-    return zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).compress(data)
+    return compression.compressed(data, _COMPRESSION_LEVEL)
 
 
 def decompressed(stored: bytes, size: int) -> bytes:
     """Return the original data of a known size."""
-    import zstandard
+    from recollect.domain import compression
 
-    return zstandard.ZstdDecompressor().decompress(stored, max_output_size=size)
+    return compression.decompressed(stored, size)
 
 
 def _open(archive: Archive, blob: Blob, stored: bytes) -> Content:

@@ -148,6 +148,39 @@ def is_named(text: str, names: Iterable[str]) -> bool:
     return False
 
 
+_BEFORE_I: Final = re.compile(r"\b[\w']+(?= I\b)")
+
+
+def with_user(text: str, names: Iterable[str]) -> str:
+    """Return a statement with "User" (用户) where it says one of the names of the user."""
+    return _renamed(text, names, chinese="用户", english="User", owned="User's")
+
+
+def asked_by_user(text: str, names: Iterable[str]) -> str:
+    """Return a question as the user would ask it: "where do I live?" for "where does Ann live?"."""
+    asked = _renamed(text, names, chinese="我", english="I", owned="my")
+    if asked == text:
+        return text
+    verbs = lexicon("en", "first_person").table("verbs")
+    mine = {others[0]: verb for verb, others in verbs.items()}
+    return _BEFORE_I.sub(lambda verb: mine.get(verb[0].lower(), verb[0]), asked)
+
+
+def _renamed(text: str, names: Iterable[str], *, chinese: str, english: str, owned: str) -> str:
+    is_chinese = _HAN.search(text) is not None
+    for name in sorted(names, key=len, reverse=True):
+        if is_named(text, [name]):
+            edge = ("", "") if _HAN.search(name) else (r"(?<![\w-])", r"(?![\w-])")
+            pattern = rf"{edge[0]}{re.escape(name)}(?P<owned>['\u2019]s\b)?{edge[1]}"
+            text = re.sub(
+                pattern,
+                lambda found: chinese if is_chinese else owned if found["owned"] else english,
+                text,
+                flags=re.IGNORECASE,
+            )
+    return text
+
+
 def names_of_id(user: str | None) -> tuple[str, ...]:
     """Return the names in a user id: `ann`, `ann.lee`, `ann@example.org`, 王芳."""
     no_names = lexicon("en", "subjects").words("no_names")

@@ -10,78 +10,189 @@ is still read as lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
+from recollect.language.characters import one_line
 from recollect.language.digest.changes import Changes
-from recollect.language.digest.encoded import encoded_kind
-from recollect.language.digest.findings import Finding, fitting, joined
+from recollect.language.digest.encoded import encoded_kind, kind_of
+from recollect.language.digest.findings import Finding, fitting
 from recollect.language.digest.json_values import JsonLines, findings_of, parsed
 from recollect.language.digest.lines import Lines
 from recollect.language.digest.listings import Listings, Matches
-from recollect.language.digest.logs import Logs, shortened
+from recollect.language.digest.logs import TIME, Logs, Requests, shortened
 from recollect.language.digest.observer import Observer, Sample
-from recollect.language.digest.outlines import Outlines, Symbols, is_html, without_tags
+from recollect.language.digest.outlines import Outlines, Symbols, is_html, outline, without_tags
 from recollect.language.digest.runs import Runs
+from recollect.language.digest.settings_files import SettingsFile
+from recollect.language.digest.sources import sources_of_text, sources_of_value
 from recollect.language.digest.tables import Tables
+from recollect.language.digest.talks import Mails, Prose, Transcript
 from recollect.language.digest.traces import Traces
 from recollect.language.digest.wording import Wording
 from recollect.language.summary import tongue_of
 
 _SAMPLE_LINES: Final = 200
 _SAMPLE_CHARS: Final = 200_000
-# Of these the first that recognises a text reads it alone; the others may read it together.
-_EXCLUSIVE: Final[tuple[type[Observer], ...]] = (Changes, JsonLines, Matches, Listings)
-_SHARED: Final[tuple[type[Observer], ...]] = (Logs, Outlines, Symbols)
+# What a line is worth beside what the reader of the shape tells.
+_BESIDE: Final = 0.6
+# Of these the first that recognises a text reads it.
+_EXCLUSIVE: Final[tuple[type[Observer], ...]] = (
+    *(Changes, JsonLines, Requests, Matches, Runs, Listings),
+)
 
 
-def digest(text: str, room: int, cost: Callable[[str], int], *, query: str = "") -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """What a digest says, and the sources that the text names."""
+
+    findings: tuple[Finding, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(finding.told for finding in self.findings)
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """Return the lines that it points at, the weightiest first."""
+        weighty = sorted(self.findings, key=lambda finding: -finding.weight)
+        return tuple(dict.fromkeys(finding.line for finding in weighty if finding.line))
+
+
+def digest(text: str, room: int, cost: Callable[[str], int], *, query: str = "") -> Digest:
     """Return what matters in a text, one finding a line, in at most `room` tokens."""
     say = Wording(tongue_of([text[:_SAMPLE_CHARS]]))
     encoded = encoded_kind(text)
     if encoded is not None:
         kind, size = encoded
-        return say.say("binary", kind=kind, size=size)
+        return Digest(findings=(Finding(text=say.say("binary", kind=kind, size=size), weight=1.0),))
     findings: list[Finding] = []
     if is_html(text):
         text, headings = without_tags(text)
         if headings:
-            told = say.say("outline", headings=say.names(dict.fromkeys(headings), 14))
-            findings.append(Finding(text=told, weight=12.0, kind="outline"))
+            findings += outline([*dict.fromkeys(headings)], say)
     value = parsed(text)
     if value is not None:
         findings.extend(findings_of(value, say))
-        return joined(fitting(findings, room, cost, 1))
-    observers = _observers(text)
-    is_log = any(isinstance(observer, Logs) for observer in observers)
-    lines = Lines(query, shortened if is_log else str.strip)
+        return Digest(
+            findings=_chosen(findings, text, room, cost, 1), sources=sources_of_value(value)
+        )
+    reading = _Reading.of(text, query, is_page=bool(findings))
     for number, line in enumerate(_lines_of(text), 1):
-        told = [observer.read(line, number) for observer in observers]
-        lines.read(line, number, is_told=any(told))
-    for observer in observers:
-        findings.extend(observer.findings(say))
-    is_structured = any(isinstance(observer, (*_EXCLUSIVE, Tables, Runs)) for observer in observers)
-    findings.extend(lines.findings(only_signals=is_structured))
-    return joined(fitting(findings, room, cost, lines.number))
-
-
-def _observers(text: str) -> list[Observer]:
-    sample = Sample(
-        head=text[:_SAMPLE_CHARS].split("\n")[:_SAMPLE_LINES],
-        tail=text[-_SAMPLE_CHARS:].split("\n")[-_SAMPLE_LINES:]
-        if text.count("\n", 0, _SAMPLE_CHARS) > _SAMPLE_LINES
-        else (),
-        text=text[:_SAMPLE_CHARS],
+        reading.read(line, number)
+    findings.extend(reading.findings(say))
+    return Digest(
+        findings=_chosen(findings, text, room, cost, reading.lines.number),
+        sources=sources_of_text(text),
     )
-    found: list[Observer] = [Traces()]
-    for shape in _EXCLUSIVE:
-        if shape.recognises(sample):
-            return [*found, shape()]
-    if Tables.recognises(sample):
-        return [*found, Tables(sample)]
-    if Runs.recognises(sample):
-        # The code that a failure quotes is not what the text is about.
-        return [*found, Runs()]
-    return [*found, *(shape() for shape in _SHARED if shape.recognises(sample))]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Who reads the lines of a text."""
+
+    lines: Lines
+    observers: list[Observer]
+    # Whether lines are rows of something that an observer tells of.
+    is_structured: bool = False
+    is_log: bool = False
+    is_code: bool = False
+    prose: Prose | None = None
+
+    @classmethod
+    def of(cls, text: str, query: str, *, is_page: bool) -> _Reading:
+        """Return the readers for a text, by its beginning and its end."""
+        lines = Lines(query)
+        sample = Sample(
+            head=text[:_SAMPLE_CHARS].split("\n")[:_SAMPLE_LINES],
+            tail=text[-_SAMPLE_CHARS:].split("\n")[-_SAMPLE_LINES:]
+            if text.count("\n", 0, _SAMPLE_CHARS) > _SAMPLE_LINES
+            else (),
+            text=text[:_SAMPLE_CHARS],
+        )
+        if is_page:
+            return cls(lines, [], prose=Prose(lines))
+        for shape in _EXCLUSIVE:
+            if shape.recognises(sample):
+                is_structured = shape is not Matches
+                return cls(lines, [shape()], is_structured=is_structured)
+        if Tables.recognises(sample):
+            return cls(lines, [Tables(sample)], is_structured=True)
+        if Transcript.recognises(sample):
+            return cls(lines, [Transcript(lines)], prose=Prose(lines))
+        if Logs.recognises(sample):
+            return cls(lines, [Traces(), Logs()], is_log=True)
+        if SettingsFile.recognises(sample):
+            return cls(lines, [SettingsFile()], is_structured=True)
+        if Symbols.recognises(sample):
+            return cls(lines, [Symbols()], is_code=True)
+        observers: list[Observer] = [Traces()]
+        observers += [shape() for shape in (Mails, Outlines) if shape.recognises(sample)]
+        is_prose = len(observers) > 1 or Prose.recognises(sample)
+        return cls(lines, observers, prose=Prose(lines) if is_prose else None)
+
+    def read(self, line: str, number: int) -> None:
+        """Read the next line; what is told already is not quoted."""
+        is_told = False
+        for observer in self.observers:
+            is_told |= observer.read(line, number)
+        self.lines.number = number
+        if is_told:
+            if self.prose is not None:
+                self.prose.end()
+        elif self.prose is not None:
+            self.prose.read(line, number)
+        elif self.is_log and line:
+            self.lines.read(_message(line), number, line)
+        elif text := line.strip():
+            self.lines.read(text, number)
+
+    def findings(self, say: Wording) -> Iterator[Finding]:
+        """Yield what was found."""
+        if self.prose is not None:
+            self.prose.end()
+        for observer in self.observers:
+            yield from observer.findings(say)
+        quoted = self.lines.findings(
+            only_signals=self.is_structured or self.is_code, is_spoken=self.prose is not None
+        )
+        traces = next((it for it in self.observers if isinstance(it, Traces)), None)
+        named = set[str]() if traces is None else traces.named
+        for finding in quoted:
+            if finding.text.strip() in named:
+                continue
+            if self.is_log:
+                yield replace(finding, text=shortened(finding.text))
+            elif self.is_code and finding.kind != "note":
+                # What may go wrong is what code is about.
+                continue
+            else:
+                weight = finding.weight * (_BESIDE if self.is_structured else 1.0)
+                yield replace(finding, weight=weight)
+
+
+def _message(line: str) -> str:
+    """Return a line of a log without its time, by which every line differs."""
+    time = TIME.search(line, 0, 80)
+    return line.strip() if time is None else line[time.end() :].strip()
+
+
+def _chosen(
+    findings: list[Finding], text: str, room: int, cost: Callable[[str], int], lines: int
+) -> tuple[Finding, ...]:
+    """Return the findings that fit; the beginning of a text in which nothing stands out."""
+    chosen = fitting(findings, room, cost, lines)
+    if not chosen and (opening := one_line(text, 8 * room)):
+        while opening and (size := cost(opening)) > room:
+            opening = opening[: min(len(opening) - 1, len(opening) * room // size)].rstrip()
+        chosen = [Finding(text=opening, weight=1.0)]
+    return tuple(chosen)
+
+
+def digest_of_bytes(data: bytes) -> Digest:
+    """Return the kind and the size of what is not text."""
+    told = Wording("en").say("binary", kind=kind_of(data), size=len(data))
+    return Digest(findings=(Finding(text=told, weight=1.0),))
 
 
 def _lines_of(text: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -14,8 +15,12 @@ from recollect.language.digest.wording import Wording
 _HUNK: Final = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
 _SYMBOL: Final = re.compile(
     r"^[+-]\s*((?:export |public |private |static |async |pub )*"
-    r"(?:def|class|function|func|fn|struct|interface|type|const|enum|CREATE|ALTER|DROP)\s+\S.*)"
+    r"(?:def|class|function|func|fn|struct|interface|type|enum|CREATE|ALTER|DROP)\s+\S.*)"
 )
+
+
+# Names that are made of several words: snake_case, camelCase.
+_NAME: Final = re.compile(r"\b[A-Za-z]+_\w{2,}\b|\b[a-z]+[A-Z]\w{2,}\b")
 
 
 @dataclass(slots=True)
@@ -35,6 +40,9 @@ class Changes(Observer):
         self._current = _File(0)
         self._symbols: dict[str, int] = {}
         self._old = ""
+        # Names in lines that were added, and those in all other lines.
+        self._names: Counter[str] = Counter()
+        self._known: set[str] = set()
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
@@ -63,11 +71,21 @@ class Changes(Observer):
             self._current.note, self._current.old = "renamed_file", line[12:].strip()
         elif line.startswith("+"):
             self._current.added += 1
+            if len(self._names) < 5_000:
+                self._names.update(_NAME.findall(line))
             self._note_symbol(line, number)
         elif line.startswith("-"):
             self._current.removed += 1
+            self._forget(line)
             self._note_symbol(line, number)
+        else:
+            self._forget(line)
         return True
+
+    def _forget(self, line: str) -> None:
+        """Leave out the names that were there before."""
+        if len(self._known) < 20_000:
+            self._known.update(_NAME.findall(line))
 
     def _begin(self, name: str, number: int) -> None:
         self._current = self._files.setdefault(name, _File(number))
@@ -86,6 +104,12 @@ class Changes(Observer):
             removed=sum(file.removed for file in files.values()),
         )
         yield Finding(text=text, weight=14.0, kind="diff")
+        largest = max((file.added + file.removed for file in files.values()), default=0) or 1
+        counted = self._names.most_common(200)
+        new = [(name, count) for name, count in counted if count > 1 and name not in self._known]
+        if new:
+            text = say.say("new_names", names=say.names([name for name, _ in new[:6]], 6))
+            yield Finding(text=text, weight=10.0, kind="names")
         for name, file in files.items():
             note = say.say(file.note, old=file.old) if file.note else ""
             size = file.added + file.removed
@@ -93,7 +117,7 @@ class Changes(Observer):
                 text=say.say(
                     "changed", file=name, added=file.added, removed=file.removed, note=note
                 ),
-                weight=6.0 + min(2.0, size / 100) + (1.0 if file.note else 0.0),
+                weight=5.0 + 5.0 * size / largest + (1.5 if file.note else 0.0),
                 line=file.line,
                 kind="file",
             )

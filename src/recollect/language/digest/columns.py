@@ -5,93 +5,154 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from recollect.language.digest.findings import Finding
+from recollect.language.digest.lines import Lines, signal_of
 from recollect.language.digest.logs import TIME
 from recollect.language.digest.wording import Wording, told
-from recollect.language.lexicon import bilingual
 
 _NUMBER: Final = re.compile(
     r"[-+]?[$€£¥]?\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s?"
     r"(%|[KMGT]i?B?|ms|s|m|h|d)?$"
 )
 _DATE: Final = re.compile(r"\d{4}[-/年]\d{1,2}[-/月]\d{1,2}")
+_MAX_COLUMNS: Final = 100
+# Rows are counted in batches, which is many times faster than one by one.
+_BATCH_ROWS: Final = 500
+_LONGEST_CELL: Final = 200
+# Of the cells of a batch so many are tried for being numbers or times.
+_TRIED: Final = 20
 _MAX_VALUES: Final = 1_000
 _FEW: Final = 12
-# The share of rows from which a value is the usual one.
+# The share of rows from which a value is the usual one, or a column is of numbers.
 _USUAL: Final = 0.8
 _NUMERIC_SHARE: Final = 0.8
-_KEY_COLUMNS: Final = 3
-_MAX_CELL: Final = 60
+_DISTINCT_SHARE: Final = 0.9
+_KEY_COLUMNS: Final = 2
+_MAX_CELL: Final = 80
+_LONG_CELL: Final = 24
 # How far from the mean, in deviations, a value is unusual.
 _UNUSUAL: Final = 4.0
 _MAX_RARE: Final = 6
-_MAX_EXAMPLES: Final = 5
+_MAX_EXAMPLES: Final = 4
+_SHOWN_VALUES: Final = 8
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
+_ABSENT: Final = frozenset(("", "-", "null", "None", "NaN", "N/A"))
+_TEXT_WEIGHT: Final = 1.6
+
+Row = Mapping[str, str]
+# The number of a row, the names of its cells, and the cells.
+_Cells = tuple[int, Sequence[str], Sequence[str]]
 
 
 class _Column:
     """What is known of one column."""
 
     __slots__ = (
+        "cells",
         "dates",
-        "empty",
         "filled",
         "high",
         "high_row",
+        "integers",
+        "longest",
         "low",
-        "mean",
+        "low_row",
         "numbers",
         "rows_of",
-        "spread",
+        "square",
+        "sum",
+        "texts",
         "values",
     )
 
     def __init__(self) -> None:
-        self.filled = self.empty = self.numbers = 0
+        self.cells: list[str] = []
+        self.filled = self.numbers = self.integers = self.longest = 0
         self.values: Counter[str] = Counter()
         # The first rows with each value.
-        self.rows_of: dict[str, list[tuple[int, Mapping[str, str]]]] = {}
+        self.rows_of: dict[str, list[tuple[int, Row]]] = {}
         self.low, self.high = math.inf, -math.inf
-        self.high_row: Mapping[str, str] = {}
-        self.mean = self.spread = 0.0
+        self.low_row: Row = {}
+        self.high_row: Row = {}
+        self.sum = self.square = 0.0
         self.dates: list[str] = []
+        # What stands in a column of long texts.
+        self.texts: Lines | None = None
 
-    def add(self, value: str, number: int, row: Mapping[str, str]) -> None:
-        if not value or value in ("-", "null", "None", "NaN", "N/A"):
-            self.empty += 1
+    def count(self, rows: Sequence[_Cells]) -> None:
+        """Count the cells of a batch; those before the first of a column are missing."""
+        cells, self.cells = self.cells, []
+        if _ABSENT.isdisjoint(cells):
+            at, given = [*range(len(cells))], cells
+        else:
+            at = [place for place, cell in enumerate(cells) if cell not in _ABSENT]
+            given = [cells[place] for place in at]
+        if not given:
             return
-        self.filled += 1
-        if value in self.values or len(self.values) < _MAX_VALUES:
-            self.values[value] += 1
-            rows = self.rows_of.setdefault(value, [])
-            if len(rows) < _MAX_EXAMPLES:
-                rows.append((number, row))
-        size = _number(value)
-        if size is not None:
-            self._measure(size, row)
-        elif _DATE.match(value) or TIME.match(value):
-            self.dates = [min([*self.dates[:1], value]), max([*self.dates[1:], value])]
+        self.filled += len(given)
+        self.longest = max(self.longest, max(map(len, given)))
+        if len(self.values) < _MAX_VALUES:
+            self.values.update(given)
+            for place, cell in zip(at, given, strict=True):
+                examples = self.rows_of.setdefault(cell, [])
+                if len(examples) < _MAX_EXAMPLES:
+                    examples.append(_example(rows[place]))
+        else:
+            known = self.values
+            self.values.update(cell for cell in given if cell in known)
+        self._measure(given, at, rows)
+        if self.longest > _LONG_CELL and not self.numbers:
+            self.texts = self.texts or Lines("")
+            for place, cell in zip(at, given, strict=True):
+                kind = self.texts.read(cell, rows[place][0])
+                if kind.count == 1 and len(self.rows_of) < 4 * _MAX_VALUES:
+                    self.rows_of.setdefault(cell, [_example(rows[place])])
 
-    def _measure(self, size: float, row: Mapping[str, str]) -> None:
-        self.numbers += 1
-        change = size - self.mean
-        self.mean += change / self.numbers
-        self.spread += change * (size - self.mean)
-        if size < self.low:
-            self.low = size
-        if size > self.high:
-            self.high, self.high_row = size, row
+    def _measure(self, given: list[str], at: list[int], rows: Sequence[_Cells]) -> None:
+        try:
+            sizes = [*map(float, given)]
+            places = at
+            self.integers += sum(size.is_integer() for size in sizes)
+        except ValueError:
+            ends = (*given[:_TRIED], given[-1])
+            is_dated = any(_DATE.match(cell) or TIME.match(cell) for cell in ends)
+            if not is_dated and not self.numbers and not any(map(_NUMBER.match, ends)):
+                return
+            measured = [(_number(cell), place) for cell, place in zip(given, at, strict=True)]
+            sizes = [size for size, _ in measured if size is not None]
+            places = [place for size, place in measured if size is not None]
+            dates = [cell for cell in given if _DATE.match(cell) or TIME.match(cell)]
+            if dates and is_dated:
+                self.dates = [min([*self.dates[:1], *dates]), max([*self.dates[1:], *dates])]
+        if not sizes or math.isnan(sum(sizes)):
+            return
+        self.numbers += len(sizes)
+        self.sum += sum(sizes)
+        self.square += sum(size * size for size in sizes)
+        if (low := min(sizes)) < self.low:
+            self.low, self.low_row = low, _example(rows[places[sizes.index(low)]])[1]
+        if (high := max(sizes)) > self.high:
+            self.high, self.high_row = high, _example(rows[places[sizes.index(high)]])[1]
 
     @property
     def is_numeric(self) -> bool:
         return self.filled > 0 and self.numbers >= _NUMERIC_SHARE * self.filled
 
     @property
+    def mean(self) -> float:
+        return self.sum / self.numbers
+
+    @property
     def deviation(self) -> float:
-        return math.sqrt(self.spread / self.numbers) if self.numbers > 1 else 0.0
+        return math.sqrt(max(0.0, self.square / self.numbers - self.mean**2))
+
+    @property
+    def is_distinct(self) -> bool:
+        seen = min(self.filled, _MAX_VALUES)
+        return len(self.values) >= _DISTINCT_SHARE * seen
 
 
 class Columns:
@@ -100,51 +161,62 @@ class Columns:
     def __init__(self) -> None:
         self.rows = 0
         self._columns: dict[str, _Column] = {}
-        self._alarming: list[tuple[int, Mapping[str, str]]] = []
+        self._batch: list[_Cells] = []
 
     @property
     def names(self) -> list[str]:
         """Return the names of the columns."""
+        self._flush()
         return list(self._columns)
 
-    def add(self, row: Mapping[str, str], number: int) -> None:
+    def add(self, row: Row, number: int) -> None:
         """Read a row."""
+        self.add_cells([*row], [*row.values()], number)
+
+    def add_cells(self, names: Sequence[str], cells: Sequence[str], number: int) -> None:
+        """Read a row by its names and cells."""
         self.rows += 1
-        for name, value in row.items():
-            column = self._columns.get(name)
-            if column is None:
-                if len(self._columns) >= 100:
-                    continue
-                column = self._columns[name] = _Column()
-            column.add(value[:200], number, row)
+        self._batch.append((number, names, cells))
+        if len(self._batch) >= _BATCH_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        rows, self._batch = self._batch, []
+        if not rows:
+            return
+        first = rows[0][1]
+        for name in dict.fromkeys(name for _, names, _ in rows for name in names):
+            if name not in self._columns and len(self._columns) < _MAX_COLUMNS:
+                self._columns[name] = _Column()
+        if all(names == first for _, names, _ in rows):
+            for name, cells in zip(first, zip(*(row[2] for row in rows), strict=True), strict=True):
+                if name in self._columns:
+                    self._columns[name].cells = [cell[:_LONGEST_CELL] for cell in cells]
+        else:
+            given = [dict(zip(names, cells, strict=True)) for _, names, cells in rows]
+            for name, column in self._columns.items():
+                column.cells = [row.get(name, "")[:_LONGEST_CELL] for row in given]
+        for column in self._columns.values():
+            if column.cells:
+                column.count(rows)
 
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield ranges, frequent values, and rows that differ from the rest."""
-        alarm = bilingual("digest", "failure", re.IGNORECASE)
+        self._flush()
         for place, (name, column) in enumerate(self._columns.items()):
             early = max(0.0, 1.0 - 0.1 * place)
+            if not column.filled:
+                continue
             if column.is_numeric and not _is_counter(name, column, self.rows):
                 yield from self._of_numbers(name, column, say, early)
-            elif column.dates and len(column.dates) == 2 and column.dates[0] != column.dates[1]:
+            elif column.dates and column.dates[0] != column.dates[1]:
                 low, high = column.dates
                 text = say.say("period", name=name, low=low, high=high)
                 yield Finding(text=text, weight=5.0 + early, kind="period")
             elif len(column.values) <= _FEW or _repeats(column):
-                yield from self._of_values(name, column, say, early, alarm)
-            else:
-                for value, ((number, row), *_) in column.rows_of.items():
-                    if len(value) < 400 and alarm.search(value):
-                        text = self._row(row, name)
-                        yield Finding(
-                            text=f"{text}: {value}" if text else value,
-                            weight=5.0,
-                            line=number,
-                            count=column.values[value],
-                            kind="alarm",
-                        )
-            if column.empty and column.empty < self.rows and column.filled:
-                text = say.say("empty", name=name, count=column.empty)
-                yield Finding(text=text, weight=2.0, kind="empty")
+                yield from self._of_values(name, column, say, early)
+            elif column.texts is not None:
+                yield from self._of_texts(name, column)
 
     def _of_numbers(
         self, name: str, column: _Column, say: Wording, early: float
@@ -153,57 +225,105 @@ class Columns:
             text = f"{name}: {told(column.low)}"
             yield Finding(text=text, weight=2.0, kind="range")
             return
-        text = say.say(
-            "range", name=name, low=column.low, high=column.high, mean=round(column.mean, 2)
+        text = say.say("range", name=name, low=column.low, high=column.high)
+        yield Finding(text=text + self._empty(column, say), weight=3.0 + early, kind="range")
+        if self.rows <= 2:
+            return
+        away = _UNUSUAL * column.deviation / 1.5
+        is_high = column.numbers > 5 and column.high - column.mean > away
+        is_low = column.numbers > 5 and (
+            column.mean - column.low > 2 * away or (column.low < 0 < column.mean)
         )
-        yield Finding(text=text, weight=5.0 + early, kind="range")
-        row = self._row(column.high_row, name)
-        is_unusual = (
-            column.numbers > 5 and column.high - column.mean > _UNUSUAL * column.deviation / 1.5
-        )
-        if row and self.rows > 2:
+        if row := self._row(column.high_row, name):
             text = say.say("extreme", name=name, high=column.high, row=row)
-            yield Finding(text=text, weight=6.5 if is_unusual else 4.0, kind="extreme")
+            yield Finding(text=text, weight=7.0 if is_high else 3.0, kind="extreme")
+        if is_low and (row := self._row(column.low_row, name)):
+            text = say.say("lowest", name=name, low=column.low, row=row)
+            yield Finding(text=text, weight=6.0, kind="extreme")
 
     def _of_values(
-        self, name: str, column: _Column, say: Wording, early: float, alarm: re.Pattern[str]
+        self, name: str, column: _Column, say: Wording, early: float
     ) -> Iterator[Finding]:
         frequent = column.values.most_common()
-        if column.filled <= 1 or (len(frequent) == column.filled and column.filled > _FEW):
+        if len(frequent) == column.filled and column.filled > _FEW:
             return
-        text = say.say("values", name=name, counts=say.counts(frequent, 8))
-        is_state = any(alarm.search(value) for value in column.values)
-        yield Finding(text=text, weight=(7.0 if is_state else 5.0) + early, kind="values")
+        if column.filled <= max(3, 0.02 * self.rows) and self.rows > _FEW:
+            # Hardly any row has it, so those that have it are unusual.
+            for value, count in frequent:
+                number, row = column.rows_of[value][0]
+                described = self._row(row, name, 1)
+                text = f"{name}: {value}" + (f" ({described})" if described else "")
+                yield Finding(text=text, weight=7.5, line=number, count=count, kind="sparse")
+            return
+        counts = say.counts(frequent, _SHOWN_VALUES)
+        text = say.say("values", name=name, counts=counts) + self._empty(column, say)
+        is_state = any(signal_of(value) == "failure" for value in column.values)
+        is_uneven = frequent[-1][1] <= max(2, 0.02 * column.filled)
+        if len(frequent) > 1 or column.filled < 0.9 * self.rows:
+            weight = 12.0 if is_state else 9.0 if is_uneven else 5.5
+            yield Finding(text=text, weight=weight + early, kind="values")
+        else:
+            yield Finding(text=f"{name}: {frequent[0][0]}", weight=2.0, kind="values")
         usual = frequent[0][1] >= _USUAL * column.filled
         unusual = [
             value
             for value, count in reversed(frequent)
-            if alarm.search(value) or (usual and count <= max(2, 0.02 * column.filled))
+            if (signal_of(value) == "failure" and count <= 0.1 * column.filled)
+            or ((usual or is_state) and count <= max(2, 0.02 * column.filled))
         ]
         for value in unusual[:_MAX_RARE]:
             rows = column.rows_of[value]
-            number = rows[0][0]
-            keys = 1 if len(rows) > 1 else _KEY_COLUMNS
-            described = "; ".join(self._row(row, name, keys) for _, row in rows)
-            if described and value != frequent[0][0]:
+            if value == frequent[0][0]:
+                continue
+            described = "; ".join(
+                self._row(row, name, 1 if len(rows) > 1 else _KEY_COLUMNS) for _, row in rows
+            )
+            if described:
                 text = say.say("rare", name=name, value=value, row=described)
-                yield Finding(text=text, weight=6.0, line=number, kind="rare")
+                yield Finding(text=text, weight=6.5, line=rows[0][0], kind="rare")
 
-    def _row(self, row: Mapping[str, str], without: str, most: int = _KEY_COLUMNS) -> str:
+    def _of_texts(self, name: str, column: _Column) -> Iterator[Finding]:
+        assert column.texts is not None
+        for finding in column.texts.findings():
+            ((number, row), *_) = column.rows_of.get(finding.text, [(finding.line, {})])
+            described = self._row(row, name, 1) if row else ""
+            yield Finding(
+                text=f"{described}: {finding.text}" if described else finding.text,
+                weight=_TEXT_WEIGHT * finding.weight,
+                line=number,
+                count=finding.count,
+                kind=signal_of(finding.text),
+            )
+
+    def _empty(self, column: _Column, say: Wording) -> str:
+        missing = self.rows - column.filled
+        return say.say("empty", count=missing) if 0 < missing < 0.9 * self.rows else ""
+
+    def _row(self, row: Row, without: str, most: int = _KEY_COLUMNS) -> str:
         """Return the columns by which a row is known: the first that tell rows apart."""
         telling = [
-            name
-            for name, column in self._columns.items()
-            if name != without
-            and row.get(name)
-            and len(row[name]) <= _MAX_CELL
-            and len(column.values) > min(_FEW, self.rows / 3)
+            (self._rank(self._columns[name], value), len(value), value)
+            for name, value in row.items()
+            if name in self._columns and name != without and value and len(value) <= _MAX_CELL
+            if len(self._columns[name].values) > min(_FEW, self.rows / 3)
         ]
-        # What is named comes before what is counted or dated.
-        telling.sort(
-            key=lambda name: (not _LETTERS.search(row[name]), self._columns[name].is_numeric)
-        )
-        return ", ".join(f"{row[name]}" for name in telling[:most])
+        return ", ".join(value for _, _, value in sorted(telling)[:most])
+
+    @staticmethod
+    def _rank(column: _Column, value: str) -> int:
+        """Return how well a column names its rows: names first, dates and measures last."""
+        if column.dates:
+            return 3
+        if column.longest > _LONG_CELL * 3:
+            return 5
+        if _LETTERS.search(value):
+            return 0 if column.is_distinct else 2
+        return 1 if column.is_distinct and column.integers == column.filled else 4
+
+
+def _example(row: _Cells) -> tuple[int, Row]:
+    number, names, cells = row
+    return number, dict(zip(names, cells, strict=True))
 
 
 def _number(value: str) -> float | None:
@@ -219,8 +339,10 @@ def _repeats(column: _Column) -> bool:
 
 
 def _is_counter(name: str, column: _Column, rows: int) -> bool:
-    """Return whether a column only numbers the rows."""
-    is_named = name.casefold() in ("id", "index", "no", "no.", "#", "序号", "编号", "pid")
-    return len(column.values) >= min(rows, _MAX_VALUES) and (
-        is_named or (column.high - column.low == rows - 1 and rows > 3)
+    """Return whether a column only numbers or identifies the rows."""
+    if column.integers < column.filled or not column.is_distinct or rows < 4:
+        return False
+    is_named = re.search(
+        r"(?:^|[._ ])(?:id|index|no|number|pid|key|#)\.?$|序号|编号|号$", name.casefold()
     )
+    return is_named is not None or column.high - column.low == rows - 1

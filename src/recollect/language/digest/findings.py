@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import heapq
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Final
+
+from recollect.language.characters import one_line
 
 # The parts of a text that each get a share.
 _REGIONS: Final = 6
 # What another finding of the same kind, or from the same part of the text, is still worth.
-_SAME_KIND: Final = 0.8
-_SAME_REGION: Final = 0.9
+_SAME_KIND: Final = 0.92
+_SAME_REGION: Final = 0.96
 # A long finding must be worth more than two short ones.
-_FREE_TOKENS: Final = 12
+_FREE_TOKENS: Final = 25
 _SEPARATOR_TOKENS: Final = 1
-MAX_CHARS: Final = 240
+# Of so many findings, the weightiest, the best are chosen.
+_MAX_WAITING: Final = 400
+# A finding takes at most this share of the budget, and at least so many tokens.
+_LONGEST_SHARE: Final = 0.3
+_MIN_TOKENS: Final = 24
+MAX_CHARS: Final = 260
+_PLACE: Final = re.compile(r" \(l\d+\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +43,14 @@ class Finding:
     @property
     def told(self) -> str:
         """Return the finding in one line, with how often it occurs."""
-        text = " ".join(self.text.split())
-        text = text if len(text) <= MAX_CHARS else text[: MAX_CHARS - 1].rstrip() + "…"
-        return text if self.count < 2 else f"{text} × {self.count:,}"
+        return self.text if self.count < 2 else f"{self.text} × {self.count}"
+
+    def within(self, tokens: float) -> Finding:
+        """Return the finding with its text cut to one line of about so many tokens."""
+        line = one_line(self.text, MAX_CHARS)
+        if (size := _about(line)) > tokens:
+            line = one_line(line, max(1, int(len(line) * tokens / size)))
+        return replace(self, text=line)
 
 
 def fitting(
@@ -45,28 +60,39 @@ def fitting(
 
     Each kind and each part of the text gets a share: what has more of its own already counts less.
     """
-    waiting = _distinct(findings)
-    costs = {finding: cost(finding.told) + _SEPARATOR_TOKENS for finding in waiting}
+    limit = max(_MIN_TOKENS, _LONGEST_SHARE * room)
     kinds: Counter[str] = Counter()
     regions: Counter[int] = Counter()
     chosen: list[Finding] = []
 
-    def value(finding: Finding) -> float:
-        share = _SAME_KIND ** kinds[finding.kind]
+    def value(finding: Finding, size: float) -> float:
+        share = _SAME_KIND ** kinds[finding.kind] if finding.kind else 1.0
         if finding.line:
             share *= _SAME_REGION ** regions[_region(finding, lines)]
-        return share * finding.weight / (_FREE_TOKENS + costs[finding])
+        return share * finding.weight / (_FREE_TOKENS + size)
 
-    while waiting:
-        best = max(waiting, key=value)
-        waiting.remove(best)
-        if costs[best] > room:
+    distinct = _distinct(findings, limit)
+    sizes = [_about(finding.told) for finding in distinct]
+    waiting = [(-value(finding, sizes[place]), place) for place, finding in enumerate(distinct)]
+    heapq.heapify(waiting)
+    while waiting and room > 0:
+        worth, place = heapq.heappop(waiting)
+        finding = distinct[place]
+        # What was chosen meanwhile can only have made it less valuable.
+        now = -value(finding, sizes[place])
+        if now > worth + 1e-9 and waiting and now > waiting[0][0]:
+            heapq.heappush(waiting, (now, place))
             continue
-        room -= costs[best]
-        chosen.append(best)
-        kinds[best.kind] += 1
-        if best.line:
-            regions[_region(best, lines)] += 1
+        if sizes[place] > 2 * room:
+            continue
+        size = cost(finding.told) + _SEPARATOR_TOKENS
+        if size > room:
+            continue
+        room -= size
+        chosen.append(finding)
+        kinds[finding.kind] += 1
+        if finding.line:
+            regions[_region(finding, lines)] += 1
     whole = [finding for finding in chosen if not finding.line]
     quoted = [finding for finding in chosen if finding.line]
     return [
@@ -75,22 +101,25 @@ def fitting(
     ]
 
 
+def _about(text: str) -> float:
+    """Return roughly how many tokens a text has; counting is for those that are chosen."""
+    beyond = (len(text.encode("utf-8", "replace")) - len(text)) / 2
+    return max(1.0, (len(text) - beyond) / 3.6 + 0.8 * beyond)
+
+
 def _region(finding: Finding, lines: int) -> int:
     return min(_REGIONS - 1, finding.line * _REGIONS // max(1, lines))
 
 
-def _distinct(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without those that say what a heavier one says."""
+def _distinct(findings: Iterable[Finding], limit: float) -> list[Finding]:
+    """Return the weightiest findings without those that say what a heavier one says."""
     kept: list[Finding] = []
     said: list[str] = []
-    for finding in sorted(findings, key=lambda finding: -finding.weight):
-        words = finding.told.casefold()
-        if finding.weight > 0 and words and not any(words in other for other in said):
-            kept.append(finding)
+    heaviest = heapq.nlargest(_MAX_WAITING, findings, key=lambda finding: finding.weight)
+    for finding in heaviest:
+        cut = finding.within(limit)
+        words = _PLACE.sub("", cut.text.casefold())
+        if cut.weight > 0 and words and not any(words in other for other in said):
+            kept.append(cut)
             said.append(words)
     return kept
-
-
-def joined(findings: Sequence[Finding]) -> str:
-    """Return a digest: one finding a line."""
-    return "\n".join(finding.told for finding in findings)

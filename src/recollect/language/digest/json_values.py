@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, cast
 
 from recollect.language.digest.columns import Columns
+from recollect.language.digest.encoded import encoded_kind
 from recollect.language.digest.findings import Finding
+from recollect.language.digest.lines import signal_of
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
-from recollect.language.lexicon import bilingual
 
 # Longer values are read as lines: parsing them would take many times their size of memory.
 MAX_PARSED_CHARS: Final = 20_000_000
@@ -20,6 +20,7 @@ _SHOWN_NAMES: Final = 12
 _MAX_DEPTH: Final = 6
 _MAX_SCALARS: Final = 60
 _MAX_LISTS: Final = 4
+_MAX_FEW: Final = 3
 _MAX_CELL: Final = 200
 
 
@@ -39,9 +40,6 @@ def findings_of(value: Any, say: Wording) -> Iterator[Finding]:
     if isinstance(value, dict):
         names = say.names(_sized(cast("dict[str, Any]", value)), _SHOWN_NAMES)
         yield Finding(text=say.say("object", names=names), weight=12.0, kind="shape")
-    elif isinstance(value, list):
-        items = cast("list[Any]", value)
-        yield Finding(text=say.say("array", rows=len(items)), weight=12.0, kind="shape")
     yield from _scalars(value, say)
     lists = sorted(_lists(value, "", 0), key=lambda found: -len(found[1]))
     for place, (path, items) in enumerate(lists[:_MAX_LISTS]):
@@ -75,7 +73,7 @@ class JsonLines(Observer):
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield what the objects have in common, and what is unusual."""
         names = say.names(self._columns.names, _SHOWN_NAMES)
-        text = say.say("items", name="JSONL", rows=self._columns.rows, names=names)
+        text = say.say("records", rows=self._columns.rows, names=names)
         yield Finding(text=text, weight=14.0, kind="shape")
         yield from self._columns.findings(say)
 
@@ -93,10 +91,11 @@ def _sized(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
     """Yield single fields outside of lists; those that tell of errors first."""
-    alarm = bilingual("digest", "failure", re.IGNORECASE)
     for number, (path, leaf) in enumerate(islice(_leaves(value, "", 0), _MAX_SCALARS)):
+        if leaf in (None, ""):
+            continue
         text = f"{path}: {_cell(leaf)}"
-        is_error = alarm.search(text) is not None and leaf not in (None, False, 0, "")
+        is_error = signal_of(text) == "failure" and leaf not in (None, False, 0, "")
         depth = path.count(".")
         yield Finding(
             text=text,
@@ -141,7 +140,8 @@ def _of_list(path: str, items: list[Any], say: Wording, share: float) -> Iterato
         columns.add(row, place)
     names = say.names(filter(None, columns.names), _SHOWN_NAMES)
     text = say.say("items", name=path or "JSON", rows=len(items), names=names)
-    yield Finding(text=text, weight=11.0 * share, kind="shape")
+    if names or len(items) > _MAX_FEW:
+        yield Finding(text=text, weight=11.0 * share, kind="shape")
     for finding in columns.findings(say):
         yield Finding(
             text=f"{path}: {finding.text}" if path and share < 1 else finding.text,
@@ -161,7 +161,7 @@ def _flat(value: Mapping[str, Any], path: str = "", depth: int = 0) -> dict[str,
         elif isinstance(inner, list):
             items = cast("list[Any]", inner)
             if any(isinstance(item, dict | list) for item in items):
-                row[place] = str(len(items))
+                row[place] = _named(items)
             else:
                 row[place] = ", ".join(map(_cell, items[:8]))
         else:
@@ -169,9 +169,23 @@ def _flat(value: Mapping[str, Any], path: str = "", depth: int = 0) -> dict[str,
     return row
 
 
+def _named(items: list[Any]) -> str:
+    """Return the names of some objects, or how many there are."""
+    named = [
+        str(cast("dict[str, Any]", item).get(key))
+        for item in items[:8]
+        if isinstance(item, dict)
+        for key in ("name", "title", "id")
+        if cast("dict[str, Any]", item).get(key)
+    ]
+    return ", ".join(named) if named and len(items) <= 8 else str(len(items))
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
+        if len(value) > _MAX_CELL and (encoded := encoded_kind(value)):
+            return f"{encoded[0]}, {encoded[1]} bytes"
         return value[:_MAX_CELL]
     return json.dumps(value, ensure_ascii=False)[:_MAX_CELL]

@@ -1,99 +1,166 @@
-"""The lines of any text: what signals something, what is rare, what comes first and last."""
+"""The lines of any text: what signals something, what is rare, what comes first and last.
+
+Lines that differ only in numbers count as one kind; a kind is judged once, however often it comes.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
+from statistics import median
 from typing import Final
 
 from recollect.language.analysis import query_terms, terms
 from recollect.language.characters import HAN
 from recollect.language.digest.findings import Finding
-from recollect.language.digest.repetition import Repeated, Repetition
-from recollect.language.lexicon import bilingual
-from recollect.language.sentences import sentences
-from recollect.language.summary import salience
+from recollect.language.lexicon import lexicon
+from recollect.language.summary import is_fragment, salience
 
-# Of so many lines, chosen by what is quickly seen, the sentences are weighed.
-_FINALISTS: Final = 300
-_LONG_LINE: Final = 300
-_MAX_SENTENCES: Final = 4_000
+_WITHOUT_DIGITS: Final = str.maketrans("", "", "0123456789")
+_HEX: Final = re.compile(r"(?=[0-9a-f-]*\d)[0-9a-f-]{8,}|[A-Za-z0-9+/_-]{24,}")
+_KEY_CHARS: Final = 300
+_MAX_KINDS: Final = 10_000
+_WORD: Final = re.compile(rf"[^\W\d_]{{2,}}(?<![{HAN}])|[{HAN}]+")
+_PLAIN_WORD: Final = re.compile(r"[a-z][a-z'-]*[a-z]")
+_HAN_RUN: Final = re.compile(f"[{HAN}]")
+# Of the lines that signal nothing so many, the newest, are kept when there are too many.
+_KEPT_PLAIN: Final = 2_000
+# The share of the words of a line that may be values, such as names of users.
+_MAX_VALUES: Final = 0.34
+# Of so many kinds, chosen by what is quickly seen, the sentences are weighed.
+_FINALISTS: Final = 120
 _FAILURE: Final = 3.0
-_WARNING: Final = 1.5
-_RESULT: Final = 1.2
+_WARNING: Final = 1.6
+_NOTE: Final = 1.4
+_RESULT: Final = 1.0
 _NUMBER: Final = 0.5
 _FIRST: Final = 1.0
 _LAST: Final = 1.2
-_RARE: Final = 1.5
+_RARE: Final = 4.0
 _ASKED: Final = 3.0
 _PLAIN: Final = 0.3
+# From so many lines on it tells something that a line is rare.
+_MIN_LINES: Final = 20
 # What frequent repetition by itself is worth telling, at most.
 _REPEATED: Final = 1.5
 _MIN_LETTERS: Final = 4
 _LETTERS: Final = re.compile(rf"[A-Za-z{HAN}]")
 _DIGITS: Final = re.compile(r"\d")
-_OWN_WORTH: Final = 0.8
+_LABEL: Final = re.compile(r"[^\s\d]{1,20}(?: [^\s\d]{1,20}){0,2}:|:::.*")
+_SPOKEN: Final = 0.8
+# What is written exactly: settings, options, paths, versions, measures.
+_NAMED: Final = re.compile(
+    r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|(?<![\w/])/[\w.-]+/[\w./-]+|(?<!\S)--?[a-z][\w-]+|\b\w+_\w+\b|"
+    r"\b\d+(?:\.\d+)+\+?|[€$£¥]\d|"
+    rf"\d[\d,.]*\s?(?:%|[€$£¥]|[A-Za-z]{{1,12}}\b|[{HAN}])"
+)
+_EXACT: Final = 0.7
+_MAX_EXACT: Final = 2.1
+_FRAGMENT: Final = 2.5
+
+
+class Kind:
+    """A line and those like it."""
+
+    __slots__ = ("_signal", "count", "first", "first_line", "last_line", "shown")
+
+    def __init__(self, text: str, line: int, shown: str) -> None:
+        self.first = text
+        self.first_line = self.last_line = line
+        # What is quoted: the line, perhaps without its time.
+        self.shown = shown
+        self.count = 1
+        self._signal = ""
+
+    @property
+    def signal(self) -> str:
+        """Return what the line signals, which is found out when it is needed."""
+        self._signal = self._signal or signal_of(self.first)
+        return self._signal
 
 
 class Lines:
-    """Reads every line of a text."""
+    """Reads every line of a text, in bounded memory.
 
-    def __init__(self, query: str, quote: Callable[[str], str]) -> None:
-        self._quote = quote
-        self._repetition = Repetition()
+    Of more kinds than fit, those seen once that signal nothing are dropped, the oldest first.
+    """
+
+    def __init__(self, query: str) -> None:
+        self._kinds: dict[str, Kind] = {}
         self._asked = frozenset(query_terms(query)) if query else frozenset[str]()
-        self._number = 0
+        self.number = 0
 
-    @property
-    def number(self) -> int:
-        """Return how many lines were read."""
-        return self._number
+    def read(self, text: str, number: int, shown: str = "") -> Kind:
+        """Read a line or a sentence, and return its kind."""
+        self.number = number
+        key = text[:_KEY_CHARS].translate(_WITHOUT_DIGITS)
+        kind = self._kinds.get(key)
+        if kind is None:
+            if (coarse := _HEX.sub("", text[:_KEY_CHARS]).translate(_WITHOUT_DIGITS)) != key:
+                kind = self._kinds.get(coarse)
+            if kind is None:
+                if len(self._kinds) >= _MAX_KINDS:
+                    self._make_room()
+                kind = self._kinds[coarse] = Kind(text, number, shown or text)
+                return kind
+        kind.count += 1
+        kind.last_line = number
+        return kind
 
-    def read(self, line: str, number: int, *, is_told: bool) -> None:
-        """Read the next line, a long one by its sentences; what is told already only counts."""
-        self._number = number
-        if is_told:
-            return
-        if len(line) <= _LONG_LINE:
-            if text := line.strip():
-                self._repetition.add(text, number)
-            return
-        for sentence in sentences(line[: _MAX_SENTENCES * 100]):
-            self._repetition.add(sentence.strip(), number)
+    def findings(self, *, only_signals: bool = False, is_spoken: bool = False) -> Iterator[Finding]:
+        """Yield the lines that are worth quoting.
 
-    def findings(self, *, only_signals: bool = False) -> Iterator[Finding]:
-        """Yield the lines that are worth quoting; rows of a table only if they signal something."""
-        quick = [(self._quick_worth(kind), kind) for kind in self._repetition]
-        quick.sort(key=lambda pair: -pair[0])
-        for worth, kind in quick[:_FINALISTS]:
-            weight = worth + _OWN_WORTH * max(0.0, salience(kind.first).weight)
-            weight += self._closeness(kind.first)
-            kind_of_line = _signal(kind.first)
-            if only_signals and kind_of_line not in ("failure", "warning"):
+        Of rows that a reader of their shape tells of, only those that signal something; in what
+        people say and write, decisions, tasks and the like weigh more.
+        """
+        kinds = [*self._kinds.values()]
+        words = [_words(kind.first) for kind in kinds]
+        frequency: Counter[str] = Counter()
+        for kind, found in zip(kinds, words, strict=True):
+            for word in found:
+                frequency[word] += kind.count
+        kinds, words = _merged(kinds, words, frequency)
+        total = sum(kind.count for kind in kinds)
+        rarities = [_rarity(found, frequency, total) for found in words]
+        usual = sum(rare * kind.count for rare, kind in zip(rarities, kinds, strict=True))
+        usual /= max(1, total)
+        quick: list[tuple[float, str, Kind]] = []
+        for kind, rarity in zip(kinds, rarities, strict=True):
+            signal = kind.signal
+            if only_signals and signal not in ("failure", "warning", "note"):
                 continue
-            if weight > 0:
-                yield Finding(
-                    text=self._quote(kind.first),
-                    weight=weight,
-                    line=kind.first_line,
-                    count=kind.count,
-                    kind=kind_of_line,
-                )
+            worth = self._quick_worth(kind, signal)
+            if worth > 0:
+                # In a text where every line is new, that tells nothing.
+                worth += _RARE * max(0.0, rarity - usual) / (1.01 - usual)
+                quick.append((worth, signal, kind))
+        quick.sort(key=lambda rated: -rated[0])
+        for worth, signal, kind in quick[:_FINALISTS]:
+            weight = worth + self._closeness(kind.first)
+            if is_spoken:
+                weight += _spoken_worth(kind.first)
+            yield Finding(
+                text=kind.shown,
+                weight=weight,
+                line=kind.first_line,
+                count=kind.count,
+                kind=signal,
+            )
 
-    def _quick_worth(self, kind: Repeated) -> float:
+    def _quick_worth(self, kind: Kind, signal: str) -> float:
         text = kind.first
-        if len(_LETTERS.findall(text)) < _MIN_LETTERS:
+        letters = len(_LETTERS.findall(text[:200]))
+        # Rules, brackets and labels say nothing.
+        if letters < max(_MIN_LETTERS, 0.3 * min(len(text), 200)) or _LABEL.fullmatch(text):
             return -1.0
-        worth = {"failure": _FAILURE, "warning": _WARNING, "result": _RESULT}.get(
-            _signal(text), _PLAIN
-        )
-        worth += _NUMBER * bool(_DIGITS.search(text))
-        share = math.log(1 + self._number / kind.count) / math.log(2 + self._number)
-        worth += _RARE * share if self._number > 20 else 0.0
-        worth += _FIRST * (kind.first_line <= 2) + _LAST * (kind.last_line >= self._number - 2)
-        if kind.count > 2:
+        worth = _SIGNAL_WORTH.get(signal, _PLAIN)
+        worth += _NUMBER * (_DIGITS.search(text) is not None)
+        if kind.count == 1:
+            worth += _FIRST * (kind.first_line <= 2) + _LAST * (kind.last_line >= self.number - 2)
+        if kind.count > 2 and signal in ("failure", "warning"):
             worth += min(_REPEATED, 0.3 * math.log(kind.count))
         return worth
 
@@ -102,12 +169,100 @@ class Lines:
             return 0.0
         return _ASKED * len(self._asked & frozenset(terms(text))) / len(self._asked)
 
+    def _make_room(self) -> None:
+        """Drop what was seen once and signals nothing, then what was seen first."""
+        plain = [
+            key
+            for key, kind in self._kinds.items()
+            if kind.count == 1 and kind.signal in ("plain", "result")
+        ]
+        for key in plain[: max(0, len(plain) - _KEPT_PLAIN)]:
+            del self._kinds[key]
+        for key in [*self._kinds][: max(0, len(self._kinds) - _MAX_KINDS // 2)]:
+            del self._kinds[key]
+
+
+_SIGNAL_WORTH: Final = {
+    "failure": _FAILURE,
+    "warning": _WARNING,
+    "note": _NOTE,
+    "result": _RESULT,
+}
+
+
+def _spoken_worth(sentence: str) -> float:
+    """Return what a sentence is worth as something that people say or write."""
+    worth = _SPOKEN * max(-1.0, salience(sentence).weight)
+    worth += min(_MAX_EXACT, _EXACT * len(set(_NAMED.findall(sentence))))
+    return worth - (_FRAGMENT if is_fragment(sentence) and not _NAMED.search(sentence) else 0.0)
+
+
+def signal_of(text: str) -> str:
+    """Return the strongest signal of a line: failure, warning, note, result or plain."""
+    lowered = text[:_KEY_CHARS].lower()
+    words = set(_PLAIN_WORD.findall(lowered))
+    is_ascii = lowered.isascii()
+    for name, singles, anywhere, chinese in _signals():
+        if not words.isdisjoint(singles) or any(map(lowered.__contains__, anywhere)):
+            return name
+        if not is_ascii and any(map(lowered.__contains__, chinese)):
+            return name
+    return "plain"
+
 
 @cache
-def _signals() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    names = ("failure", "warning", "result")
-    return tuple((name, bilingual("digest", name, re.IGNORECASE)) for name in names)
+def _signals() -> tuple[tuple[str, Set[str], Set[str], Set[str]], ...]:
+    english, chinese = lexicon("en", "digest"), lexicon("zh", "digest")
+    return tuple(
+        (name, english.words(name), english.words(f"{name}_anywhere"), chinese.words(name))
+        for name in ("failure", "warning", "note", "result")
+    )
 
 
-def _signal(text: str) -> str:
-    return next((name for name, pattern in _signals() if pattern.search(text)), "plain")
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of a line without numbers, in order; of Chinese every two characters."""
+    found: list[str] = []
+    for word in _WORD.findall(text[:_KEY_CHARS]):
+        if _HAN_RUN.match(word):
+            found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
+        else:
+            found.append(word)
+    return tuple(found)
+
+
+def _merged(
+    kinds: Sequence[Kind], words: Sequence[tuple[str, ...]], frequency: Counter[str]
+) -> tuple[list[Kind], list[tuple[str, ...]]]:
+    """Return the kinds with those joined that differ only in values, such as names of users.
+
+    A value is a word that is much rarer than the others of its line.
+    """
+    by_form: dict[tuple[str, ...], int] = {}
+    merged: list[Kind] = []
+    kept: list[tuple[str, ...]] = []
+    for kind, found in zip(kinds, words, strict=True):
+        usual = median(map(frequency.__getitem__, found)) / 2 if len(found) > 3 else 0
+        form = tuple("*" if frequency[word] < usual else word for word in found)
+        values = form.count("*")
+        place = by_form.get(form) if found and 0 < values <= _MAX_VALUES * len(form) else None
+        if place is not None:
+            other = merged[place]
+            other.count += kind.count
+            other.last_line = max(other.last_line, kind.last_line)
+            continue
+        if found:
+            by_form.setdefault(form, len(merged))
+        merged.append(kind)
+        kept.append(found)
+    return merged, kept
+
+
+def _rarity(words: tuple[str, ...], frequency: Counter[str], total: int) -> float:
+    """Return how rare the words of a line are in the text, from 0 to 1."""
+    different = set(words)
+    if total < _MIN_LINES or not different:
+        return 0.0
+    most = math.log(total + 1)
+    return sum(
+        math.log((total + 1) / (min(total, frequency[word]) + 0.0)) for word in different
+    ) / (len(different) * most)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Final
 
+from recollect.language.characters import one_line
 from recollect.language.digest.findings import Finding
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
@@ -27,6 +28,9 @@ _HTML_HEADING: Final = re.compile(
 )
 _UNSHOWN: Final = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
 _MAX_HEADINGS: Final = 400
+# Headings and symbols that are told together.
+_IN_ONE: Final = 4
+_MAX_HEADING_CHARS: Final = 50
 
 
 class Outlines(Observer):
@@ -53,10 +57,10 @@ class Outlines(Observer):
         levels = sorted({level for level, _, _ in self._headings})
         if not levels:
             return
-        shown = [text for level, text, _ in self._headings if level in levels[:2]]
-        yield Finding(
-            text=say.say("outline", headings=say.names(shown, 14)), weight=10.0, kind="outline"
+        shown = list(
+            dict.fromkeys(text for level, text, _ in self._headings if level in levels[:2])
         )
+        yield from outline(shown, say)
 
 
 class Symbols(Observer):
@@ -84,14 +88,23 @@ class Symbols(Observer):
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield the symbols in their order."""
         yield Finding(text=say.say("code", lines=self._lines), weight=11.0, kind="code")
-        named = [f"{name} L{number}" for name, number in self._names.items()]
-        for place in range(0, len(named), 8):
-            text = ", ".join(named[place : place + 8])
+        named = [*dict.fromkeys(map(_symbol, self._names))]
+        for place in range(0, len(named), 2 * _IN_ONE):
+            text = ", ".join(named[place : place + 2 * _IN_ONE])
             yield Finding(
                 text=say.say("symbols", names=text) if not place else text,
-                weight=max(4.0, 9.0 - 0.5 * place / 8),
-                kind="symbols",
+                weight=max(6.0, 11.0 - place / 16),
+                kind="",
             )
+
+
+def outline(headings: Sequence[str], say: Wording) -> Iterator[Finding]:
+    """Yield headings, some in each finding."""
+    headings = [one_line(heading, _MAX_HEADING_CHARS) for heading in headings]
+    for place in range(0, len(headings), _IN_ONE):
+        told = say.names(headings[place : place + _IN_ONE], _IN_ONE)
+        text = told if place else say.say("outline", headings=told)
+        yield Finding(text=text, weight=max(5.0, 12.0 - place / 2), kind="")
 
 
 def without_tags(text: str) -> tuple[str, list[str]]:
@@ -100,7 +113,12 @@ def without_tags(text: str) -> tuple[str, list[str]]:
     headings = [
         unescape(_TAG.sub(" ", found[2])).strip() for found in _HTML_HEADING.finditer(clean)
     ]
-    broken = re.sub(r"</(?:p|div|li|tr|h\d|section|article|td)>|<br\s*/?>", "\n", clean)
+    # A paragraph is one line; what is preformatted keeps its lines.
+    pieces = re.split(r"(<pre\b.{0,100000}?</pre>)", clean, flags=re.IGNORECASE | re.DOTALL)
+    pieces[::2] = [" ".join(piece.split()) for piece in pieces[::2]]
+    broken = re.sub(
+        r"</(?:p|div|li|tr|h\d|section|article|ul|pre|nav|title)>|<br\s*/?>", "\n", "".join(pieces)
+    )
     return unescape(_TAG.sub(" ", broken)), [" ".join(heading.split()) for heading in headings]
 
 
@@ -116,6 +134,11 @@ def _without_code(text: str) -> str:
         elif inside == name and tag[1]:
             begin, inside = tag.end(), ""
     return " ".join([*shown, "" if inside else text[begin:]])
+
+
+def _symbol(named: str) -> str:
+    kind, _, name = named.partition(" ")
+    return f"{name}()" if kind in ("def", "fn", "func", "function") else named
 
 
 def is_html(text: str) -> bool:

@@ -19,6 +19,7 @@ _SPACES: Final = "  "
 _DELIMITERS: Final = (",", "\t", ";", "|", _SPACE, _SPACES)
 _ALIGNED: Final = (_SPACE, _SPACES)
 _BORDER: Final = re.compile(r"^[\s|+:=─━┼├┤-]+$")
+_OF_BORDERS: Final = frozenset("|+:=─━┼├┤- ") | {""}
 _GAP: Final = re.compile(r"\s{2,}|\t")
 _SHOWN_NAMES: Final = 12
 _SHARE: Final = 0.85
@@ -41,7 +42,7 @@ class Tables(Observer):
 
     def read(self, line: str, number: int) -> bool:
         """Read the next row; lines of another form are left to others."""
-        if _BORDER.match(line):
+        if line[:1] in _OF_BORDERS and _BORDER.match(line):
             return True
         cells = _cells(line, self._delimiter)
         if self._delimiter in _ALIGNED and len(cells) > self._width > 1:
@@ -53,7 +54,7 @@ class Tables(Observer):
                 self._names = [cell or str(place) for place, cell in enumerate(cells, 1)]
                 return True
             self._names = [str(place) for place in range(1, self._width + 1)]
-        self._columns.add(dict(zip(self._names, cells, strict=True)), number)
+        self._columns.add_cells(self._names, cells, number)
         return True
 
     def findings(self, say: Wording) -> Iterator[Finding]:
@@ -77,6 +78,10 @@ def _form(sample: Sample) -> tuple[str, int] | None:
             # The last column may hold spaces.
             width = len(_cells(lines[0], delimiter))
             count = sum(number for size, number in widths.items() if size >= width)
+            usual = widths.most_common(1)[0][0]
+            if delimiter == _SPACE and usual < width <= usual + 2 and count < _SHARE * len(lines):
+                # The last name has several words.
+                width, count = usual, sum(n for size, n in widths.items() if size >= usual)
         if width >= (2 if delimiter in ("\t", "|") else 3) and count >= _SHARE * len(lines):
             if delimiter in _ALIGNED and not _is_aligned(lines, delimiter, width):
                 continue
@@ -110,6 +115,9 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return line.split()
     if delimiter == "|":
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
+    if '"' not in line:
+        cells = line.split(delimiter)
+        return [cell.strip() for cell in cells] if " " in line or "\r" in line else cells
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
     except (csv.Error, StopIteration):

@@ -12,8 +12,14 @@ from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
 
 _WEIGHT: Final = 9.0
-_CAUSE_WEIGHT: Final = 9.5
+_CAUSE_WEIGHT: Final = 12.0
 _MAX_TRACES: Final = 200
+_MAX_MESSAGE: Final = 150
+_CLASS: Final = re.compile(r"(?:[\w$]+\.)+[\w$]+")
+_DOTNET_FRAME: Final = re.compile(r"\s+at ([\w.`<>+\[\]]+\(.*?\))(?: in (.+):line (\d+))?\s*$")
+_DOTNET_ERROR: Final = re.compile(
+    r"(?:Unhandled exception\. |.*? ---> )?((?:\w+\.)+\w+Exception: .*)"
+)
 
 _PYTHON_FRAME: Final = re.compile(r'\s*File "([^"]+)", line (\d+)(?:, in (\S+))?')
 _JVM_FRAME: Final = re.compile(r"\s+at ([\w.$<>/]+)\(([^)]*)\)")
@@ -30,12 +36,18 @@ _ERROR: Final = re.compile(
 )
 _RUST_PANIC: Final = re.compile(r"thread '[^']*' panicked at (.*)")
 # Frames of runtimes and libraries: the innermost of one's own tells more.
-_FOREIGN: Final = re.compile(
+FOREIGN: Final = re.compile(
     r"site-packages|dist-packages|/lib/python\d|<frozen |<string>|importlib|node_modules|node:|"
     r"/usr/local/go/|/go/pkg/mod/|/rustc/|\.cargo/registry|"
-    r"^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|org\.springframework|org\.apache|org\.junit|"
-    r"org\.hibernate|io\.netty|reactor|com\.google\.common|org\.eclipse|com\.zaxxer|"
-    r"com\.fasterxml)\."
+    r"^(?:System|Microsoft|java|javax|jakarta|jdk|sun|com\.sun|kotlin|scala|reactor|oracle|okhttp3?|feign|rx|"
+    r"org\.(?:springframework|apache|junit|hibernate|postgresql|eclipse|jboss|mockito|slf4j|"
+    r"mariadb|h2|glassfish|mybatis)|net\.bytebuddy|ch\.qos|"
+    r"io\.(?:netty|undertow|micrometer|grpc|vertx|lettuce|projectreactor)|"
+    r"com\.(?:google|zaxxer|fasterxml|mysql|amazonaws|microsoft|alibaba\.druid))\."
+)
+_BETWEEN: Final = (
+    "During handling of the above exception",
+    "The above exception was the direct cause",
 )
 
 
@@ -54,6 +66,10 @@ class Traces(Observer):
         self._language = ""
         self._is_cause = False
         self._previous = ""
+        # The innermost frame of one's own code in a chain of causes.
+        self._own = ""
+        # Lines that name an error, which are told with its place.
+        self.named: set[str] = set()
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
@@ -63,6 +79,8 @@ class Traces(Observer):
     def read(self, line: str, number: int) -> bool:
         """Read the next line."""
         was_inside = bool(self._language)
+        if self._language == "between":
+            self._language = ""
         if self._language == "python":
             self._read_python(line, number)
         elif self._language:
@@ -75,20 +93,32 @@ class Traces(Observer):
         )
 
     def _begin(self, line: str, number: int) -> None:
+        if line.startswith(_BETWEEN):
+            self._language = "between"
+            return
         if "Traceback (most recent call last)" in line:
             self._start("python", "", number)
         elif line.startswith("panic: "):
             self._start("go", line.strip(), number)
         elif found := _RUST_PANIC.search(line):
             self._start("rust", f"panicked at {found[1]}", number)
+        elif line.startswith("   at ") and (error := _DOTNET_ERROR.match(self._previous)):
+            self.named.add(self._previous.strip())
+            self._start("dotnet", error[1], number - 1)
+            self._read_frames(line, number)
         elif line.lstrip().startswith("at ") and (_JVM_FRAME.match(line) or _JS_FRAME.match(line)):
             # The error stands in the line before its first frame.
-            error = _ERROR.match(self._previous.strip())
-            if error is not None or "Error" in self._previous or "Exception" in self._previous:
-                language = "jvm" if _JVM_FRAME.match(line) and ".java" in line else "js"
-                told = error[1] if error is not None else self._previous.strip()
-                self._start(language, told, number - 1)
-                self._read_frames(line, number)
+            self._begin_frames(line, number)
+
+    def _begin_frames(self, line: str, number: int) -> None:
+        error = _ERROR.match(self._previous.strip())
+        if error is not None or "Error" in self._previous or "Exception" in self._previous:
+            language = "jvm" if _JVM_FRAME.match(line) and ".java" in line else "js"
+            told = error[1] if error is not None else self._previous.strip()
+            if len(self.named) < _MAX_TRACES:
+                self.named.add(self._previous.strip())
+            self._start(language, told, number - 1)
+            self._read_frames(line, number)
 
     def _start(self, language: str, error: str, number: int, *, is_cause: bool = False) -> None:
         self._language, self._error, self._at = language, error, number
@@ -116,6 +146,9 @@ class Traces(Observer):
             self._start("jvm", line.strip().removeprefix("Caused by: "), number, is_cause=True)
         elif found := self._frame(line):
             self._frames.append(found)
+        elif not self._frames and number <= self._at + 3 and self._language == "jvm":
+            # A message may go on before the first frame.
+            self._error += f" {line.strip()}"
         elif self._language == "rust" and number == self._at + 1:
             self._error += f" {line.strip()}"
         elif self._language in ("go", "rust") and (
@@ -128,6 +161,8 @@ class Traces(Observer):
             self._begin(line, number)
 
     def _frame(self, line: str) -> str:
+        if self._language == "dotnet" and (frame := _DOTNET_FRAME.match(line)):
+            return f"{frame[2]}:{frame[3]} in {frame[1]}" if frame[2] else frame[1]
         if self._language == "jvm" and (frame := _JVM_FRAME.match(line)):
             return f"{frame[1]}({frame[2]})"
         if self._language == "js" and (frame := _JS_FRAME.match(line)):
@@ -140,9 +175,10 @@ class Traces(Observer):
 
     def _end(self, *, innermost_last: bool = False) -> None:
         frames = self._frames[::-1] if innermost_last else self._frames
-        own = next((frame for frame in frames if not _FOREIGN.search(frame)), "")
+        own = next((frame for frame in frames if not FOREIGN.search(frame)), "")
         if self._error and (frames or self._is_cause or self._language in ("go", "rust")):
-            key = (self._error, own or (frames[0] if frames else ""), self._is_cause)
+            self._own = own or (self._own if self._is_cause else "")
+            key = (self._error, self._own or (frames[0] if frames else ""), self._is_cause)
             if key in self._found or len(self._found) < _MAX_TRACES:
                 self._found[key] += 1
                 self._lines.setdefault(key, self._at)
@@ -155,10 +191,12 @@ class Traces(Observer):
             self._end(innermost_last=self._language == "python")
         for key, count in self._found.items():
             error, frame, is_cause = key
+            frame = _short_place(frame)
+            error = _short_error(error)
             text = say.say("trace", error=error, frame=frame) if frame else error
             weight = _WEIGHT + min(2.0, 0.2 * count)
             if key in self._passed_on:
-                weight = _WEIGHT - 3
+                weight = _WEIGHT - 4
             elif is_cause:
                 text = say.say("cause", error=text)
                 weight = _CAUSE_WEIGHT
@@ -169,3 +207,21 @@ class Traces(Observer):
                 count=count,
                 kind="trace",
             )
+
+
+def _short_error(error: str) -> str:
+    """Return an error without the package of its class."""
+    name, mark, message = error.partition(": ")
+    if not _CLASS.fullmatch(name):
+        name, mark, message = "", "", error
+    told = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
+    return f"{name.rpartition('.')[2]}{mark}{told}"
+
+
+def _short_place(frame: str) -> str:
+    """Return a frame with the last two parts of its path or its name."""
+    head, mark, place = frame.partition("(")
+    if mark:
+        return f"{'.'.join(head.split('.')[-2:])}({place}"
+    path, mark, name = frame.partition(" in ")
+    return "/".join(path.split("/")[-2:]) + mark + name

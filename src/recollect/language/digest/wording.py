@@ -24,7 +24,7 @@ class Wording:
     def counts(self, counted: Iterable[tuple[str, int]], most: int) -> str:
         """Return names with their counts, the first so many."""
         pairs = list(counted)
-        shown = [f"{name} {count:,}" for name, count in pairs[:most]]
+        shown = [f"{name} {count}" for name, count in pairs[:most]]
         return ", ".join([*shown, *self._rest(len(pairs) - most)])
 
     def names(self, names: Iterable[str], most: int) -> str:
@@ -37,9 +37,9 @@ class Wording:
 
 
 def told(value: object) -> str:
-    """Return a number with separators, and anything else as text."""
+    """Return a number as it is written, and anything else as text."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int) or value.is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+        return str(int(value))
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"

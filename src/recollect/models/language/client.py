@@ -11,10 +11,12 @@ import json
 import logging
 import random
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar, cast
 
+from genai_prices import calc_price
 from pydantic import BaseModel, ValidationError
 from pydantic_ai import Agent, AgentRunResult, ModelRetry, TextOutput
 from pydantic_ai.exceptions import (
@@ -27,13 +29,22 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     UserError,
 )
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.output import OutputSpec
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
-from recollect.domain.model_tier import ModelChoice, ProviderAccess
+from recollect.domain.message import Message
+from recollect.domain.model_tier import ModelChoice, ProviderAccess, Reply
 from recollect.errors import ModelError
 from recollect.models.language.faults import ModelUnavailable, bad_output, misconfigured, too_slow
 from recollect.models.onnx_model import readable
@@ -129,6 +140,8 @@ class RemoteModel:
 
     def __init__(self, model: Model, *, name: str, choice: ModelChoice) -> None:
         self._name = name
+        access = choice.providers.get(name.partition(":")[0], ProviderAccess())
+        self._is_own_server = bool(access.base_url)
         self._model = model
         self._retries = choice.retries
         # The single retry of an answer is the repair: the library shows the model its error.
@@ -155,6 +168,32 @@ class RemoteModel:
             value=result.output,
             input_tokens=result.usage.input_tokens,
             output_tokens=result.usage.output_tokens,
+        )
+
+    async def reply(self, messages: Sequence[Message], *, max_tokens: int, seconds: float) -> Reply:
+        """Return the answer to a conversation, whose last message is the user's."""
+        began = time.monotonic()
+        *before, last = messages
+        spent = RunUsage()
+        try:
+            async with asyncio.timeout(seconds):
+                result = await self._agent.run(
+                    readable(last.text),
+                    message_history=[_as_history(message) for message in before],
+                    model_settings=ModelSettings(max_tokens=max_tokens),
+                    usage=spent,
+                )
+        except TimeoutError:
+            raise too_slow(self._name, seconds) from None
+        except (AgentRunError, UserError) as problem:
+            raise as_model_error(self._name, problem) from None
+        return Reply(
+            model=self._name,
+            text=result.output,
+            seconds=time.monotonic() - began,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cost=None if self._is_own_server else _price(self._name, spent),
         )
 
     async def close(self) -> None:
@@ -229,6 +268,24 @@ class RemoteModel:
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0
         return settings
+
+
+def _as_history(message: Message) -> ModelMessage:
+    """Return a message of the conversation as the library has it; only text is sent."""
+    text = readable(message.text)
+    if message.role == "assistant":
+        return ModelResponse(parts=[TextPart(text)])
+    is_system = message.role == "system"
+    return ModelRequest(parts=[SystemPromptPart(text) if is_system else UserPromptPart(text)])
+
+
+def _price(name: str, spent: RunUsage) -> float | None:
+    """Return the provider's list price in US dollars, or None for an unknown model."""
+    provider, _, model = name.partition(":")
+    try:
+        return float(calc_price(spent, model, provider_id=provider).total_price)
+    except LookupError:
+        return None
 
 
 def _pause(attempt: int, asked: float | None) -> float:
@@ -307,6 +364,8 @@ def _words(body: object) -> str:
 
 # The client needs a key even if the server does not; the key of the environment is not for it.
 _NO_KEY: Final = "none"
+# Where these are given an address, it is a server with OpenAI's chat API, or a part of it.
+_COMPATIBLE: Final = frozenset({"openai", "ollama"})
 
 
 def open_model(name: str, choice: ModelChoice) -> RemoteModel:
@@ -314,7 +373,7 @@ def open_model(name: str, choice: ModelChoice) -> RemoteModel:
     provider, _, model = name.partition(":")
     access = choice.providers.get(provider, ProviderAccess())
     try:
-        if provider == "openai" and access.base_url:
+        if provider in _COMPATIBLE and access.base_url:
             opened = _on_compatible_server(model, access)
         else:
             opened = infer_model(name, lambda kind: _provider(kind, access))

@@ -155,6 +155,7 @@ async def create_key(
         users=tuple(body.users),
         agents=tuple(body.agents),
     )
+    _require_admin_first(asking, wanted)
     _require_covered(asking, wanted)
     await _require_no_longer(memory, asking, body.expires_at)
     made = await memory.keys.create(
@@ -175,6 +176,18 @@ async def revoke_key(memory: AdministeredMemory, asking: Asking, key_id: str) ->
     """Revoke a key and end its sign-ins."""
     _require_covered(asking, (await memory.access.get(key_id)).grant)
     return await memory.keys.revoke(key_id)
+
+
+def _require_admin_first(asking: Identity, wanted: Grant) -> None:
+    """Refuse a first key that would lock out the person who makes it in a browser."""
+    is_first = asking.is_person and asking.means == "open"
+    if is_first and not (wanted.role is Role.ADMIN and wanted.is_server_wide):
+        raise NotAllowed(
+            "The first key closes the server to all who have none, so it must be an admin's of all"
+            " workspaces; nothing was changed",
+            code="first_key_admin",
+            hint='Make one with {"role": "admin"} first; it makes the others.',
+        )
 
 
 def _require_covered(asking: Identity, wanted: Grant) -> None:

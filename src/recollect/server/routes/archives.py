@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from recollect.domain.archive import Archive, SweptArchives
+from recollect.domain.hit import Recalled
 from recollect.domain.page import Page
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
@@ -44,6 +45,16 @@ class ArchiveSweep(Body):
     dry_run: bool = False
 
 
+class ArchiveQuestion(Body):
+    """What to look for in archived tool results."""
+
+    model_config = described({"query": "which test failed?"})
+
+    query: str
+    session: str | None = Field(default=None, description="only of this session")
+    limit: int | None = Field(default=None, description="maximum number; default: settings")
+
+
 class ToolCallGiven(Body):
     """A tool call that may have been made before."""
 
@@ -63,6 +74,12 @@ async def list_archives(
 ) -> Page[Archive]:
     """List archived tool results, newest first."""
     return await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
+
+
+@router.post("/search", responses=problems(413))
+async def search_archives(memory: CallersMemory, body: ArchiveQuestion) -> Recalled:
+    """Find the passages of archived tool results about a query, best first."""
+    return await memory.archives.search(body.query, session=body.session, limit=body.limit)
 
 
 @router.post("/sweep")

@@ -7,7 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from recollect.domain.audit import AuditEntry
-from recollect.domain.directory import LabelEntry, NameEntry, RecordsFound, ScopeEntry, SessionEntry
+from recollect.domain.directory import (
+    LabelEntry,
+    NameEntry,
+    RecordOrder,
+    RecordsFound,
+    ScopeEntry,
+    SessionEntry,
+    WorkspaceEntry,
+)
 from recollect.domain.facets import Facet, facets
 from recollect.domain.graph import NameGraph
 from recollect.domain.hit import Recalled
@@ -34,6 +42,7 @@ class WorkspaceListing(PagedFilters):
     agent: str | None = None
     user: str | None = None
     facets: bool = False
+    order: RecordOrder = "newest"
 
 
 @router.get("/sessions")
@@ -77,6 +86,14 @@ async def list_workspace_scopes(
 ) -> Page[ScopeEntry]:
     """List the scopes of a workspace, newest first, with counts."""
     return await memory.workspace.scopes(agent=agent, user=user, limit=limit, cursor=cursor)
+
+
+@router.get("/workspaces")
+async def list_workspaces(
+    memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
+) -> Page[WorkspaceEntry]:
+    """List all workspaces of the server, those with the most records first, with counts."""
+    return await memory.workspace.every(limit=limit, cursor=cursor)
 
 
 @router.get("/workspace/users")
@@ -224,6 +241,7 @@ async def list_workspace_records(
         agent=wanted.agent,
         user=wanted.user,
         facets=wanted.facets,
+        order=wanted.order,
         limit=wanted.limit,
         cursor=wanted.cursor,
         **wanted.filters(),

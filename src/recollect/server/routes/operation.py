@@ -18,13 +18,14 @@ from pydantic import BaseModel, Field
 from recollect.assemble.doctor import diagnose
 from recollect.demo import WORKSPACE, load_demo, remove_demo
 from recollect.domain.embedding import Reindexing
+from recollect.domain.followers import Reconciled
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.meter import BUCKETS, CounterName, Metrics, bucket
 from recollect.domain.operation import Operation
 from recollect.domain.page import Page
 from recollect.domain.scope import Role, Scope
-from recollect.domain.stats import Diagnosis, Stats
-from recollect.errors import NotAllowed
+from recollect.domain.stats import Diagnosis, SpoolStats, Stats
+from recollect.errors import NotAllowed, StorageError
 from recollect.memory import Memory
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
@@ -40,9 +41,13 @@ MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _TIMED: Final = re.compile(r"(\w+_seconds)_(?:count|sum|le_[\d.]+)")
 
 
-def written(totals: Mapping[CounterName, float], stats: Stats) -> str:
-    """Return counters and the state of the parts as text."""
-    return "\n".join((*_counters(totals), *_times(totals), *_gauges(stats), ""))
+def written(
+    totals: Mapping[CounterName, float], stats: Stats | None, spool: SpoolStats | None
+) -> str:
+    """Return counters and the state of the parts as text; no stats while the database is away."""
+    gauges = [] if stats is None else [*_gauges(_of_stats(stats))]
+    waiting = [] if spool is None else [*_gauges(_of_spool(spool))]
+    return "\n".join((*_counters(totals), *_times(totals), *gauges, *waiting, ""))
 
 
 def _counters(totals: Mapping[CounterName, float]) -> Iterator[str]:
@@ -74,8 +79,8 @@ def _times(totals: Mapping[CounterName, float]) -> Iterator[str]:
         yield f"recollect_{name}_count{_labels(label=label)} {count:g}"
 
 
-def _gauges(stats: Stats) -> Iterator[str]:
-    gauges = {
+def _of_stats(stats: Stats) -> dict[tuple[str, str], float]:
+    return {
         ("jobs", "waiting"): stats.jobs.waiting,
         ("jobs", "failed"): stats.jobs.failed,
         ("index_bytes", "keyword"): stats.keyword_index.bytes,
@@ -85,7 +90,21 @@ def _gauges(stats: Stats) -> Iterator[str]:
             ("model_paused", model.task): int(model.paused_until is not None)
             for model in stats.models
         },
+        **{("follower_lag", it.name): it.lag for it in stats.followers},
+        **{("follower_away", it.name): int(it.condition == "away") for it in stats.followers},
     }
+
+
+def _of_spool(spool: SpoolStats) -> dict[tuple[str, str], float]:
+    return {
+        ("spool_waiting", ""): spool.waiting,
+        ("spool_bytes", ""): spool.bytes,
+        ("spool_set_aside", ""): spool.set_aside,
+        ("database_away_seconds", ""): spool.away_seconds,
+    }
+
+
+def _gauges(gauges: Mapping[tuple[str, str], float]) -> Iterator[str]:
     previous = ""
     for (name, label), value in gauges.items():
         if name != previous:
@@ -110,11 +129,13 @@ router = APIRouter(tags=["operation"], route_class=IdempotentRoute)
 
 
 class ServerHealth(BaseModel):
-    """That the server works and its database answers."""
+    """That the server works, and whether its database answers."""
 
-    status: Literal["ok"]
+    status: Literal["ok", "degraded"]
     version: str
-    database: Literal["ok"]
+    database: Literal["ok", "away"] = Field(
+        description="away: writes wait on this machine until it is back"
+    )
 
 
 class CallersScope(BaseModel):
@@ -140,8 +161,15 @@ class EffectiveSettings(BaseModel):
 @Operation("GET", "/health", "server_health", None)
 async def server_health(memory: OpenMemory) -> ServerHealth:
     """Check that the server can read its database."""
-    await memory.list(limit=1)
-    return ServerHealth(status="ok", version=version("recollect"), database="ok")
+    number = version("recollect")
+    try:
+        await memory.list(limit=1)
+    except StorageError:
+        # Whoever sends requests here may go on: what is said is kept.
+        if memory.spool is None or not memory.spool.away_seconds:
+            raise
+        return ServerHealth(status="degraded", version=number, database="away")
+    return ServerHealth(status="ok", version=number, database="ok")
 
 
 @router.get(
@@ -195,7 +223,14 @@ async def get_metrics(
 @Operation("GET", "/metrics", "scrape_metrics", Role.ADMIN, reach="server")
 async def scrape_metrics(memory: OpenMemory) -> PlainTextResponse:
     """Return the counters of this process in Prometheus format."""
-    told = written(memory.meter.totals(), await memory.stats())
+    spool = memory.spool
+    try:
+        stats = await memory.stats()
+    except StorageError:
+        if spool is None or not spool.away_seconds:
+            raise
+        stats = None
+    told = written(memory.meter.totals(), stats, spool)
     return PlainTextResponse(told, media_type=MEDIA_TYPE)
 
 
@@ -315,6 +350,39 @@ async def stop_reindexing(memory: CallersMemory) -> StoppedReindexing:
     """Stop a model switch; the vectors made so far are kept."""
     stopped = await memory.stop_reindexing()
     return StoppedReindexing(stopped=stopped, **asdict(await memory.reindexing()))
+
+
+# --- Derived stores: comparing them with the database ---------------------------------------------
+
+reconcile_router = APIRouter(
+    prefix="/v1/reconcile", tags=["operation"], route_class=IdempotentRoute
+)
+
+
+class ReconcileWanted(Body):
+    """How to compare derived stores with the database."""
+
+    model_config = described({"dry_run": True})
+
+    dry_run: bool = Field(default=False, description="compare only, and repair nothing")
+    rebuild: bool = Field(default=False, description="empty the stores and build them anew")
+
+
+class ReconciledStores(BaseModel):
+    """What each derived store has, compared with the database."""
+
+    items: list[Reconciled]
+
+
+@reconcile_router.post("")
+async def reconcile(memory: CallersMemory, body: ReconcileWanted | None = None) -> ReconciledStores:
+    """Compare derived stores, such as a vector store, with the database, and repair them.
+
+    Recall goes on meanwhile; `GET /v1/stats` shows the progress in `followers`.
+    """
+    wanted = body or ReconcileWanted()
+    found = await memory.reconcile(dry_run=wanted.dry_run, rebuild=wanted.rebuild)
+    return ReconciledStores(items=list(found))
 
 
 # --- The demo workspace: loaded and removed by one request each -----------------------------------

@@ -40,6 +40,7 @@ from recollect.server.parameters import (
     tagged,
 )
 from recollect.server.problems import problems
+from recollect.server.spooled import SPOOLED, tell_spooled
 
 router = APIRouter(prefix="/v1/records", tags=["records"], route_class=IdempotentRoute)
 
@@ -50,7 +51,7 @@ AsOf = Annotated[datetime | None, Query(description="as it was known at this tim
     "",
     status_code=201,
     response_description="The record as it was stored",
-    responses=problems(409, 413),
+    responses={**SPOOLED, **problems(409, 413)},
 )
 async def save_record(
     memory: CallersMemory,
@@ -67,22 +68,26 @@ async def save_record(
         **body.given(),
     )
     response.headers["Location"] = f"/v1/records/{record.id}"
+    tell_spooled(response, record)
     return tagged(response, record)
 
 
-@router.post("/batch", status_code=201, responses=problems(409, 413))
+@router.post("/batch", status_code=201, responses={**SPOOLED, **problems(409, 413)})
 async def save_records(
-    memory: CallersMemory, body: NewRecords, idempotency_key: IdempotencyKey = None
+    memory: CallersMemory,
+    body: NewRecords,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
 ) -> Items[Record]:
     """Save several records in one transaction: all of them, or none."""
-    return Items(
-        items=await memory.remember_many(
-            body.drafts(),
-            namespace=body.namespace,
-            idempotency_key=idempotency_key,
-            reason=body.reason,
-        )
+    records = await memory.remember_many(
+        body.drafts(),
+        namespace=body.namespace,
+        idempotency_key=idempotency_key,
+        reason=body.reason,
     )
+    tell_spooled(response, *records)
+    return Items(items=records)
 
 
 @router.post("/bulk-edit", responses=problems(413))
@@ -219,19 +224,22 @@ async def record_rejected(memory: CallersMemory, record_id: str) -> Record:
 turns_router = APIRouter(prefix="/v1", tags=["turns"], route_class=IdempotentRoute)
 
 
-@turns_router.post("/observe", status_code=201, responses=problems(409, 413))
+@turns_router.post("/observe", status_code=201, responses={**SPOOLED, **problems(409, 413)})
 async def observe(
-    memory: CallersMemory, body: Conversation, idempotency_key: IdempotencyKey = None
+    memory: CallersMemory,
+    body: Conversation,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
 ) -> Items[Turn]:
     """Store the messages of a conversation in order."""
-    return Items(
-        items=await memory.observe(
-            said(body.messages),
-            session=body.session,
-            task=body.task,
-            idempotency_key=idempotency_key,
-        )
+    turns = await memory.observe(
+        said(body.messages),
+        session=body.session,
+        task=body.task,
+        idempotency_key=idempotency_key,
     )
+    tell_spooled(response, *turns)
+    return Items(items=turns)
 
 
 @turns_router.get("/turns")

@@ -183,3 +183,19 @@ async def delete_shared(
         record_id, expected_version=seen_version(if_match, expected_version), reason=reason
     )
     return tagged(response, deleted)
+
+
+@router.post("/shared/{record_id}/undo", responses=problems(404, 409, 412))
+async def undo_shared(
+    memory: CallersMemory,
+    record_id: str,
+    response: Response,
+    reason: Reason = "",
+    expected_version: ExpectedVersion = None,
+    if_match: IfMatch = None,
+) -> Record:
+    """Revert the last change of a shared record, including a deletion."""
+    back = await memory.shared.undo(
+        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
+    )
+    return tagged(response, back)

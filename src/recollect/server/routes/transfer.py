@@ -20,7 +20,7 @@ from fastapi.responses import StreamingResponse
 from recollect.domain.archive import contents_beside
 from recollect.domain.files import make_folder
 from recollect.domain.job import is_gone, new_holder
-from recollect.domain.transfer import Imported, ImportedChats
+from recollect.domain.transfer import Imported, ImportedChats, MovedIn, Origin
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
@@ -229,6 +229,48 @@ async def import_chat(
     with _limits(request).importing(asking.key_id or asking.name):
         source = read(request.stream())
         return await memory.import_chat(source, session=session, skip_bad=skip_bad)
+
+
+@router.put(
+    "/import/from",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/octet-stream": _BINARY,
+                "application/json": _BINARY,
+                "application/gzip": _BINARY,
+                "application/zip": _BINARY,
+            },
+        }
+    },
+)
+async def move_in(
+    memory: CallersMemory,
+    asking: Asking,
+    request: Request,
+    origin: Annotated[Origin, Query(description="whose memory it is")],
+    namespace: Annotated[
+        str | None, Query(description="for langmem: which labels name the user, as 'app/{user}/*'")
+    ] = None,
+    all_scopes: AllScopes = False,
+    dry_run: Annotated[bool, Query(description="count only; change nothing")] = False,
+) -> MovedIn:
+    """Import what another memory exported; what was imported before is not added again.
+
+    The body is a file of it, or a folder as a zip archive. What names other users or agents than
+    the caller's is left out unless `all_scopes`.
+    """
+    if all_scopes:
+        asking.require_server("Importing for everybody")
+    with _limits(request).importing(asking.key_id or asking.name):
+        return await memory.move_in(
+            read(request.stream()),
+            origin,
+            namespace=namespace,
+            all_scopes=all_scopes,
+            dry_run=dry_run,
+        )
 
 
 def _limits(request: Request) -> Limits:

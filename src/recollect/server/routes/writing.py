@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import Field
 
 from recollect.domain.record import Record
@@ -13,6 +13,7 @@ from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import IdempotencyKey
 from recollect.server.problems import problems
+from recollect.server.spooled import SPOOLED, tell_spooled
 
 router = APIRouter(prefix="/v1", tags=["writing"], route_class=IdempotentRoute)
 
@@ -53,18 +54,24 @@ class RoutedMessage(Body):
     context: str = Field(default="", description="what the assistant said before it")
 
 
-@router.post("/write", responses=problems(409, 413))
+@router.post("/write", responses={**SPOOLED, **problems(409, 413)})
 async def write_claim(
-    memory: CallersMemory, body: NewClaim, idempotency_key: IdempotencyKey = None
+    memory: CallersMemory,
+    body: NewClaim,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
 ) -> Written:
     """Remember a claim after comparing it with what is stored."""
-    return await memory.write(
+    written = await memory.write(
         body.content,
         namespace=body.namespace,
         explicit=body.explicit,
         idempotency_key=idempotency_key,
         **body.given(),
     )
+    if written.record is not None:
+        tell_spooled(response, written.record)
+    return written
 
 
 @router.post("/extract")

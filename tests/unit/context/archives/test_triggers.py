@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.context.archives.triggers import choose, refers_back
+from recollect.context.archives.triggers import choose, nearness_of, refers_back
 from recollect.domain.archive import Archive
 from recollect.domain.scope import Scope
 from recollect.domain.sections import ArchiveSettings
@@ -41,8 +41,10 @@ _REFUNDS = replace(
 _NEWEST_FIRST = [_REFUNDS, _RIGHTS]
 
 
-def _chosen(message: str, policy: Any) -> list[str]:
-    return choose(message, _NEWEST_FIRST, ArchiveSettings(policy=policy))
+async def _chosen(message: str, policy: Any, most: int = 1) -> list[str]:
+    """By the words in common, as without an embedder."""
+    nearness = await nearness_of(message, _NEWEST_FIRST, None)
+    return choose(message, nearness, ArchiveSettings(policy=policy, similarity=0.5), most)
 
 
 @pytest.mark.parametrize(
@@ -58,47 +60,46 @@ def _chosen(message: str, policy: Any) -> list[str]:
         "Tell me more about the third step",
     ],
 )
-def test_messages_that_refer_back_are_noticed(message: str):
+async def test_messages_that_refer_back_are_noticed(message: str):
     assert refers_back(message)
-    assert len(_chosen(message, "keyword")) == 1
+    assert len(await _chosen(message, "keyword")) == 1
 
 
 @pytest.mark.parametrize(
     "message", ["怎么导出报表？", "帮我写一首诗", "How do I export a report?", "Write a poem", ""]
 )
-def test_messages_about_something_new_load_nothing(message: str):
+async def test_messages_about_something_new_load_nothing(message: str):
     assert not refers_back(message)
     for policy in ("model", "keyword", "similarity", "mixed"):
-        assert _chosen(message, policy) == []
+        assert await _chosen(message, policy) == []
 
 
-def test_by_keyword_the_result_that_the_message_is_about_is_loaded():
-    assert _chosen("之前权限管理的步骤是什么", "keyword") == ["arc_rights"]
-    assert _chosen("what did you say earlier about refunds", "keyword") == ["arc_refunds"]
+async def test_by_keyword_the_result_that_the_message_is_about_is_loaded():
+    assert await _chosen("之前权限管理的步骤是什么", "keyword") == ["arc_rights"]
+    assert await _chosen("what did you say earlier about refunds", "keyword") == ["arc_refunds"]
 
 
-def test_by_keyword_the_newest_result_is_loaded_when_none_is_named():
-    assert _chosen("刚才那个再说一遍", "keyword") == ["arc_refunds"]
+async def test_by_keyword_the_newest_result_is_loaded_when_none_is_named():
+    assert await _chosen("刚才那个再说一遍", "keyword") == ["arc_refunds"]
 
 
-def test_by_similarity_a_question_needs_no_keyword():
-    assert _chosen("权限管理的角色怎么配置", "similarity") == ["arc_rights"]
-    assert _chosen("are refunds paid to the card", "similarity") == ["arc_refunds"]
+async def test_by_similarity_a_question_needs_no_keyword():
+    assert await _chosen("权限管理的角色怎么配置", "similarity") == ["arc_rights"]
+    assert await _chosen("are refunds paid to the card", "similarity") == ["arc_refunds"]
 
 
-def test_mixed_needs_less_likeness_when_the_message_refers_back():
-    message = "角色名称在哪里修改比较合适呢"
-    assert _chosen(message, "mixed") == []
-    assert _chosen("你之前说的" + message, "mixed") == ["arc_rights"]
-    assert _chosen("你之前说的天气怎么样", "mixed") == []
+async def test_mixed_needs_less_likeness_when_the_message_refers_back():
+    message = "角色和菜单在哪里修改"
+    assert await _chosen(message, "mixed") == []
+    assert await _chosen("你之前说的" + message, "mixed") == ["arc_rights"]
+    assert await _chosen("你之前说的天气怎么样", "mixed") == []
 
 
-def test_the_model_decides_by_default():
-    assert choose("你之前说的权限管理", _NEWEST_FIRST, ArchiveSettings()) == []
+async def test_the_model_decides_by_default():
+    assert await _chosen("你之前说的权限管理", "model") == []
 
 
-def test_no_more_than_wanted_are_loaded():
-    settings = ArchiveSettings(policy="keyword")
-    assert choose("之前的权限管理", _NEWEST_FIRST, settings) == ["arc_rights"]
-    assert choose("之前的权限管理", _NEWEST_FIRST, settings, 2) == ["arc_rights", "arc_refunds"]
-    assert choose("之前的权限管理", [], settings, 2) == []
+async def test_no_more_than_wanted_are_loaded():
+    assert await _chosen("之前的权限管理", "keyword") == ["arc_rights"]
+    assert await _chosen("之前的权限管理", "keyword", 2) == ["arc_rights", "arc_refunds"]
+    assert await nearness_of("之前的权限管理", [], None) == {}

@@ -1,14 +1,32 @@
 import { Button } from "@heroui/react";
 import { Link } from "@tanstack/react-router";
-import { History } from "lucide-react";
+import { Footprints, History } from "lucide-react";
 import type { Schemas } from "../../api/client";
 import { useTranslation } from "../../i18n";
+import { authorOf } from "../../i18n/author";
 import { useFormat } from "../../i18n/format";
 import { usePlace } from "../../lib/place";
+import { ThingLink } from "../../parts/ThingLink";
 
 export type Entry = Schemas["AuditEntry"];
 
 const isId = (target: string) => /^[a-z]+_[0-9a-z]/.test(target);
+
+/** How many things of the same sort an entry is about, beside its target. */
+function othersOf({ payload, target }: Entry): number {
+  const named = ["records", "turns", "documents", "archives"].map((sort) => payload[sort]);
+  const among = named.find(
+    (some): some is object => typeof some === "object" && some !== null && target in some,
+  );
+  return among === undefined ? 0 : Object.keys(among).length - 1;
+}
+
+/** The session of the message that an entry is about. */
+function sessionOf({ payload, target }: Entry): string | undefined {
+  const turns = payload["turns"] as { [id: string]: unknown } | undefined;
+  const session = turns?.[target];
+  return typeof session === "string" ? session : undefined;
+}
 
 /** One thing that happened: when, what, to what, by whom and why. */
 export function AuditEntry({
@@ -25,40 +43,42 @@ export function AuditEntry({
   const place = usePlace();
   const isPrompt = entry.action === "inject";
   const why =
-    [entry.payload["reason"], entry.payload["question"]].find(
-      (text): text is string => typeof text === "string" && text !== "",
-    ) ?? "";
+    typeof entry.payload["reason"] === "string"
+      ? entry.payload["reason"]
+      : Array.isArray(entry.payload["reasons"])
+        ? entry.payload["reasons"].join("; ")
+        : "";
+  const name = entry.title !== "" ? entry.title : isId(entry.target) ? "" : entry.target;
+  const others = othersOf(entry);
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-3.5">
-      <time className="caption number w-36 shrink-0" dateTime={entry.at}>
-        {format.moment(entry.at)}
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">
+      <time className="caption number w-40 shrink-0" dateTime={entry.at}>
+        {format.second(entry.at)}
       </time>
-      <span className="w-32 shrink-0">
+      <span className="w-28 shrink-0">
         <span className="bg-default rounded-full px-2.5 py-1 text-xs font-medium whitespace-nowrap">
           {named("did", entry.action)}
         </span>
       </span>
       <span className="min-w-0 flex-1 basis-52">
-        {isId(entry.target) ? (
-          <button
-            type="button"
-            className="ink-link said font-mono text-xs"
-            onClick={onFollow}
-            title={t("audit.follow")}
-          >
-            {entry.target}
-          </button>
-        ) : (
-          <span className="said text-xs">{entry.target}</span>
-        )}
-        <span className="caption said ms-2">
-          {entry.actor}
+        <span className="flex items-baseline gap-2">
+          <ThingLink
+            id={entry.target}
+            name={name}
+            scope={entry.scope}
+            session={sessionOf(entry)}
+            className="line-clamp-1 min-w-0"
+          />
+          {others > 0 && (
+            <span className="caption number shrink-0">{t("audit.others", { count: others })}</span>
+          )}
+        </span>
+        <span className="caption said block">
+          {authorOf(entry.actor, t)}
           {entry.scope.user !== null && ` · ${entry.scope.user}`}
           {entry.is_erased && ` · ${t("audit.erased")}`}
+          {why !== "" && ` · ${why}`}
         </span>
-        {why !== "" && (
-          <span className="said text-muted line-clamp-2 block text-[13px]">{why}</span>
-        )}
       </span>
       {entry.action === "write" && !entry.is_erased && (
         <Link
@@ -76,8 +96,19 @@ export function AuditEntry({
           {t("audit.replay")}
         </Button>
       )}
+      {isId(entry.target) && (
+        <Button
+          isIconOnly
+          size="sm"
+          variant="ghost"
+          aria-label={t("audit.followThis", { name: name === "" ? entry.target : name })}
+          onPress={onFollow}
+        >
+          <Footprints aria-hidden />
+        </Button>
+      )}
       {entry.seq !== null && (
-        <span className="caption number hidden sm:inline" title={t("audit.sealed")}>
+        <span className="caption number hidden w-10 text-end sm:inline" title={t("audit.sealed")}>
           #{entry.seq}
         </span>
       )}

@@ -5,6 +5,7 @@ import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
 import { Dialog } from "../../parts/Dialog";
 import { Loaded } from "../../parts/feedback";
+import { ThingLink } from "../../parts/ThingLink";
 import type { Entry } from "./AuditEntry";
 
 /** What a prompt would be given today, beside what it was given then. */
@@ -41,24 +42,30 @@ export function ReplayDialog({ entry, onClose }: { entry: Entry | null; onClose:
       width="max-w-2xl"
     >
       <Loaded query={replay} waiting={<Skeleton className="h-24 rounded-xl" />}>
-        {({ is_same, at, items }) => (
+        {({ is_same, at, scope, session, profile, items }) => (
           <div className="space-y-4">
             <p className={is_same ? "text-procedural" : "text-shared"}>
               {t(is_same ? "replay.same" : "replay.different", {
-                when: format.moment(at),
+                when: format.second(at),
               })}
             </p>
             <ul className="space-y-3">
-              {items.map((item) => (
-                <li key={item.id} className="border-line rounded-xl border p-3">
+              {[...profile, ...items].map((item) => (
+                <li key={`${item.kind} ${item.id}`} className="border-line rounded-xl border p-3">
                   <p className="caption">
-                    {named("fate", item.fate)}
+                    {named("thing", item.kind)} · {named("fate", item.fate)}
                     {item.score_then !== null &&
                       ` · ${t("replay.then")} ${format.percent(item.score_then)}`}
                     {item.score_now !== null &&
                       ` · ${t("replay.now")} ${format.percent(item.score_now)}`}
                   </p>
-                  <p className="said mt-1">{item.content || item.id}</p>
+                  <ThingLink
+                    id={item.id}
+                    name={item.content}
+                    scope={entry?.scope ?? scope}
+                    session={item.kind === "turn" ? session : undefined}
+                    className="mt-1 line-clamp-3"
+                  />
                 </li>
               ))}
             </ul>

@@ -50,7 +50,7 @@ export function DocumentIcon({ type }: { type: Document["type"] }) {
 }
 
 const TONES: globalThis.Record<Document["status"], string> = {
-  ready: "bg-success-soft text-success-soft-foreground",
+  ready: "bg-procedural-soft text-procedural",
   pending: "bg-default text-foreground",
   failed: "bg-danger-soft text-danger-soft-foreground",
   archived: "bg-warning-soft text-warning-soft-foreground",

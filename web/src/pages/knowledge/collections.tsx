@@ -30,7 +30,7 @@ export function Figures({
   const format = useFormat();
   const failed = collections && sumOf(collections, "failed");
   return (
-    <section aria-label={t("knowledge.figures")} className="tiles md:grid-cols-4">
+    <section aria-label={t("knowledge.figures")} className="tiles">
       <Tile
         icon={FileStack}
         label={t("knowledge.documents")}

@@ -6,21 +6,27 @@ import { useTranslation } from "../../i18n";
 import { downloadRecords } from "../../lib/download";
 import { tagsIn } from "../../lib/lists";
 import { Dialog, DialogButtons } from "../../parts/Dialog";
+import { useAttempt } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
 import { useRecordActions } from "./actions";
 
 /** What can be done with all selected records. */
 export function BulkBar({
   records,
-  canSelectAll,
-  onSelectAll,
-  onClear,
+  shown,
+  total,
+  everything,
+  onSelect,
   onDelete,
 }: {
   records: Record[];
-  canSelectAll: boolean;
-  onSelectAll: () => void;
-  onClear: () => void;
+  /** Those that are loaded. */
+  shown: Record[];
+  /** How many match, loaded or not. */
+  total: number | undefined;
+  /** Load all that match. */
+  everything: () => Promise<{ records: Record[] }>;
+  onSelect: (records: Record[]) => void;
   onDelete: () => void;
 }) {
   const { t } = useTranslation();
@@ -28,6 +34,12 @@ export function BulkBar({
   const [isTagging, setTagging] = useState(false);
   const [added, setAdded] = useState("");
   const [taken, setTaken] = useState("");
+  const { attempt, isWorking } = useAttempt();
+  const onClear = () => onSelect([]);
+  const isMoreThanShown = total !== undefined && total > shown.length;
+  const selectAll = async () => {
+    onSelect(isMoreThanShown ? (await everything()).records : shown);
+  };
   const apply = () => {
     setTagging(false);
     void tag(records, tagsIn(added), tagsIn(taken));
@@ -37,12 +49,17 @@ export function BulkBar({
     <div
       role="toolbar"
       aria-label={t("bulk.label")}
-      className="bg-overlay border-line sticky top-3 z-20 mb-3 flex flex-wrap items-center gap-2 rounded-2xl border p-2 ps-4 shadow-lg"
+      className="bg-accent-soft my-1 flex flex-wrap items-center gap-x-2 gap-y-1 rounded-xl p-1 ps-3"
     >
       <span className="number font-medium">{t("bulk.selected", { count: records.length })}</span>
-      {canSelectAll && (
-        <Button size="sm" variant="ghost" onPress={onSelectAll}>
-          {t("bulk.all")}
+      {records.length < (total ?? shown.length) && (
+        <Button
+          size="sm"
+          variant="ghost"
+          isPending={isWorking}
+          onPress={() => void attempt(selectAll)}
+        >
+          {t("bulk.all", { count: total ?? shown.length })}
         </Button>
       )}
       <span className="flex-1" />

@@ -14,9 +14,15 @@ const AROUND = 1;
 /** The turns that a record rests on, each between its neighbours in the conversation. */
 export function Evidence({ record }: { record: Record }) {
   const { t } = useTranslation();
-  if (record.evidence.length === 0) return <p className="text-muted">{t("evidence.none")}</p>;
+  const kept = record.evidence.length;
+  if (kept === 0) return <p className="text-muted">{t("evidence.none")}</p>;
   return (
     <ul className="space-y-4">
+      {record.evidence_count > kept && (
+        <li className="caption">
+          {t("evidence.more", { count: record.evidence_count, kept: String(kept) })}
+        </li>
+      )}
       {record.evidence.slice(0, SHOWN).map((evidence) => (
         <EvidenceTurn
           key={`${evidence.turn}-${evidence.start}`}

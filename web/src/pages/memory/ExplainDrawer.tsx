@@ -4,11 +4,7 @@ import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
 import { Meter } from "../../parts/Meter";
 import { Highlighted } from "../../parts/Highlighted";
-
-/** Leave out words that others contain: of 座, 位 and 座位 the last says it all. */
-function whole(words: string[]): string[] {
-  return words.filter((word) => !words.some((other) => other !== word && other.includes(word)));
-}
+import { whole } from "./matched";
 
 /** Leave out what changed nothing that can be seen. */
 function felt(boosts: Hit["explanation"]["boosts"]) {

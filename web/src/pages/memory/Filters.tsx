@@ -9,6 +9,7 @@ import { usePlace } from "../../lib/place";
 import { Choice, type Option } from "../../parts/Choice";
 import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { Field } from "../../parts/Field";
+import { TagFilter } from "./TagFilter";
 
 const ANY = "*any";
 const CUSTOM = "*custom";
@@ -25,7 +26,7 @@ export function Filters({
   search: MemorySearch;
   set: (changes: Partial<MemorySearch>) => void;
 }) {
-  const { t, language } = useTranslation();
+  const { t, language, named } = useTranslation();
   const place = usePlace();
   const [isDateOpen, setDateOpen] = useState(false);
   const who = whoOf(tab, search);
@@ -38,7 +39,7 @@ export function Filters({
   const categoryOptions = withChosen(
     categories.data?.items ?? [],
     search.category === undefined ? [] : [search.category],
-  );
+  ).map((option) => ({ ...option, label: named("category", option.label) }));
   const isFiltered = search.q !== undefined || isNarrowed(search);
   return (
     <>
@@ -73,11 +74,10 @@ export function Filters({
           options={[{ id: ANY, label: t("filter.anyFacet") }, ...facets]}
           onChange={(id) => set({ facet: id === ANY ? undefined : id })}
         />
-        <Filter
-          label={t("filter.tag")}
-          value={search.tag?.[0] ?? ANY}
-          options={[{ id: ANY, label: t("filter.anyTag") }, ...tagOptions]}
-          onChange={(id) => set({ tag: id === ANY ? undefined : [id] })}
+        <TagFilter
+          options={tagOptions}
+          chosen={search.tag ?? []}
+          onChange={(tag) => set({ tag: tag.length === 0 ? undefined : tag })}
         />
         {tab !== "shared" && isOperator && (
           <Filter
@@ -153,7 +153,7 @@ function Filter(props: {
     <Choice
       {...props}
       isLabelHidden
-      className="w-auto min-w-32 shrink-0 [&_.select__trigger]:h-9"
+      className="w-auto min-w-28 shrink-0 [&_.select__trigger]:h-9"
     />
   );
 }

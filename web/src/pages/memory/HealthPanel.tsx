@@ -1,5 +1,5 @@
-import { CalendarClock, Gauge, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
-import { lazy, memo, useState } from "react";
+import { CalendarClock, GitCompareArrows, Layers, ShieldQuestion } from "lucide-react";
+import { memo, useState } from "react";
 import { useHealth } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
@@ -7,18 +7,13 @@ import { useCommand } from "../../lib/commands";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Trouble } from "../../parts/feedback";
+import { lazyPart } from "../../parts/lazyPart";
 import { OnDemand } from "../../parts/OnDemand";
 import { Tile } from "../../parts/Tile";
 
-const CleanUpDialog = lazy(async () => ({
-  default: (await import("./CleanUpDialog")).CleanUpDialog,
-}));
-const ConflictsDialog = lazy(async () => ({
-  default: (await import("./ConflictsDialog")).ConflictsDialog,
-}));
-const QuarantineDialog = lazy(async () => ({
-  default: (await import("./QuarantineDialog")).QuarantineDialog,
-}));
+const CleanUpDialog = lazyPart(async () => (await import("./CleanUpDialog")).CleanUpDialog);
+const ConflictsDialog = lazyPart(async () => (await import("./ConflictsDialog")).ConflictsDialog);
+const QuarantineDialog = lazyPart(async () => (await import("./QuarantineDialog")).QuarantineDialog);
 
 type Opened = "expired" | "conflicts" | "quarantined" | null;
 
@@ -35,18 +30,15 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const figures = health.data;
   return (
     <>
-      <section aria-label={t("health.label")} className="tiles md:grid-cols-3 xl:grid-cols-5">
+      <section aria-label={t("health.label")} className="tiles">
         <Tile
           icon={Layers}
           label={t("health.total")}
           value={figures && format.number(figures.total)}
-        />
-        <Tile
-          icon={Gauge}
-          label={t("health.confidence")}
-          value={
-            figures &&
-            (figures.mean_confidence === null ? "–" : format.percent(figures.mean_confidence))
+          note={
+            figures?.mean_confidence == null
+              ? undefined
+              : t("health.confidence", { share: format.percent(figures.mean_confidence) })
           }
         />
         <Tile
@@ -54,6 +46,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.expired")}
           value={figures && format.number(figures.expired)}
           note={figures && figures.expired > 0 ? t("health.toCleanUp") : undefined}
+          isUrgent={figures !== undefined && figures.expired > 0}
           onOpen={() => setOpened("expired")}
         />
         <Tile
@@ -61,6 +54,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.conflicts")}
           value={figures && format.number(figures.conflicts)}
           note={figures && figures.conflicts > 0 ? t("health.toResolve") : undefined}
+          isUrgent={figures !== undefined && figures.conflicts > 0}
           onOpen={() => setOpened("conflicts")}
         />
         <Tile
@@ -68,6 +62,7 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
           label={t("health.quarantined")}
           value={figures && format.number(figures.quarantined)}
           note={figures && figures.quarantined > 0 ? t("health.toReview") : undefined}
+          isUrgent={figures !== undefined && figures.quarantined > 0}
           onOpen={() => setOpened("quarantined")}
         />
       </section>

@@ -1,10 +1,10 @@
 import { Button, Drawer } from "@heroui/react";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { lazy, useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
-import { useReach } from "../../api/queries";
+import { findAll, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { isNarrowed, TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
@@ -14,6 +14,7 @@ import { useReady } from "../../lib/ready";
 import { DEMO, DemoNotice } from "../../parts/demo";
 import { CardSkeletons, Loaded } from "../../parts/feedback";
 import { useKeys } from "../../parts/help";
+import { lazyPart } from "../../parts/lazyPart";
 import { OnDemand } from "../../parts/OnDemand";
 import { Page } from "../../parts/Page";
 import { ReachNotice } from "../../parts/reach";
@@ -21,7 +22,7 @@ import { useRecordActions } from "./actions";
 import { BulkBar } from "./BulkBar";
 import { FirstMemory } from "./FirstMemory";
 import { HealthPanel } from "./HealthPanel";
-import { ListHeader, ViewSwitch } from "./ListHeader";
+import { ListHeader, OrderChoice, useView, ViewSwitch } from "./ListHeader";
 import { MoreMenu } from "./MoreMenu";
 import { NoRecords } from "./NoRecords";
 import { useOpenRecord } from "./opened";
@@ -35,14 +36,12 @@ import { TabLinks } from "./TabLinks";
 
 const loadEditor = () => import("./RecordEditor");
 const loadPanel = () => import("./RecordPanel");
-const RecordEditor = lazy(async () => ({ default: (await loadEditor()).RecordEditor }));
-const RecordPanel = lazy(async () => ({ default: (await loadPanel()).RecordPanel }));
-const ConfirmDelete = lazy(async () => ({
-  default: (await import("./ConfirmDelete")).ConfirmDelete,
-}));
-const ExplainDrawer = lazy(async () => ({
-  default: (await import("./ExplainDrawer")).ExplainDrawer,
-}));
+const RecordEditor = lazyPart(async () => (await loadEditor()).RecordEditor);
+const RecordPanel = lazyPart(async () => (await loadPanel()).RecordPanel);
+const ConfirmDelete = lazyPart(async () => (await import("./ConfirmDelete")).ConfirmDelete);
+const ExplainDrawer = lazyPart(async () => (await import("./ExplainDrawer")).ExplainDrawer);
+
+const MOST_SELECTED = 10_000;
 
 /** Everything that is remembered: look, search, correct, delete. */
 export function MemoryPage() {
@@ -56,10 +55,11 @@ export function MemoryPage() {
   const tab = TABS.find((name) => name === params.tab) ?? "all";
   const isWide = useMedia("(min-width: 1180px)");
   const isSearching = search.q !== undefined;
-  const isTimeline = tab === "episodic" && search.view === "timeline";
+  const view = useView(tab, search);
 
   const { listed, recalled, records, hits, shown, total, missed } = useShown(place, tab, search);
-  const { opened, open, toggle, step } = useOpenRecord(shown, search.record);
+  const isListed = isSearching ? recalled.isSuccess : listed.isSuccess;
+  const { opened, open, toggle, step } = useOpenRecord(shown, search.record, isListed);
 
   const [selected, setSelected] = useState<ReadonlyMap<string, Record>>(new Map());
   const [edited, setEdited] = useState<Record | null>(null);
@@ -70,7 +70,7 @@ export function MemoryPage() {
 
   const askToDelete = useCallback(
     (some: Record[]) => {
-      // What is shared cannot be brought back by one click, and many are easily too many.
+      // What is shared is taken from everybody, and many are easily too many.
       if (some.length > 1 || some.some(isShared)) setAsked(some);
       else void remove(some);
     },
@@ -93,6 +93,10 @@ export function MemoryPage() {
       onTag: (tag) => setSearch({ tag: [tag], record: undefined }),
     }),
     [askToDelete, canWrite, setSearch, toggle, undo],
+  );
+  const everything = useCallback(
+    () => findAll(place, tab, search, reach, MOST_SELECTED),
+    [place, tab, search, reach],
   );
   const selectedIds = useMemo(() => new Set(selected.keys()), [selected]);
 
@@ -136,7 +140,13 @@ export function MemoryPage() {
   return (
     <Page
       title={t("nav.memory")}
-      lead={t("memory.lead")}
+      aside={
+        isWide && panel ? (
+          <aside className="border-line bg-surface sticky top-0 flex h-[calc(100dvh-3.5rem)] w-[27rem] shrink-0 flex-col overflow-hidden border-s">
+            {panel}
+          </aside>
+        ) : undefined
+      }
       isReady={isSearching ? !recalled.isPending : !listed.isPending}
       actions={
         <>
@@ -158,26 +168,30 @@ export function MemoryPage() {
       )}
       <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
-      {!isBeginning && <SearchBar tab={tab} search={search} />}
-      <div className={isWide && panel ? "grid grid-cols-[minmax(0,1fr)_27rem] gap-5" : ""}>
-        <div className="min-w-0">
-          {!isBeginning && (
-            <ListHeader
-              count={isSearching ? recalled.data && hits.length : total}
-              isSearching={isSearching}
-              missed={missed}
-              view={tab === "episodic" && !isSearching && <ViewSwitch isTimeline={isTimeline} />}
-            />
-          )}
-          {selected.size > 0 && (
-            <BulkBar
-              records={[...selected.values()]}
-              canSelectAll={shown.some((record) => !selected.has(record.id))}
-              onSelectAll={() => setSelected(new Map(shown.map((record) => [record.id, record])))}
-              onClear={() => setSelected(new Map())}
-              onDelete={() => askToDelete([...selected.values()])}
-            />
-          )}
+      <div
+        className={isBeginning ? "hidden" : "bg-background sticky top-0 z-20 -mx-4 px-4 pt-1 sm:-mx-6 sm:px-6"}
+      >
+        <SearchBar tab={tab} search={search} />
+        {selected.size > 0 ? (
+          <BulkBar
+            records={[...selected.values()]}
+            shown={shown}
+            total={isSearching ? undefined : total}
+            onSelect={(records) => setSelected(new Map(records.map((it) => [it.id, it])))}
+            everything={everything}
+            onDelete={() => askToDelete([...selected.values()])}
+          />
+        ) : (
+          <ListHeader
+            count={isSearching ? recalled.data && hits.length : total}
+            isSearching={isSearching}
+            missed={missed}
+          >
+            <OrderChoice search={search} />
+            <ViewSwitch tab={tab} view={view} />
+          </ListHeader>
+        )}
+      </div>
           {isSearching ? (
             <Loaded query={recalled} waiting={<CardSkeletons />}>
               {() => (
@@ -198,7 +212,7 @@ export function MemoryPage() {
                 ) : (
                   <RecordList
                     records={records}
-                    isTimeline={isTimeline}
+                    view={view}
                     openId={search.record}
                     selected={selectedIds}
                     actions={actions}
@@ -210,13 +224,6 @@ export function MemoryPage() {
               }
             </Loaded>
           )}
-        </div>
-        {isWide && panel && (
-          <aside className="panel sticky top-4 mt-13 flex max-h-[calc(100dvh-7rem)] flex-col self-start overflow-hidden">
-            {panel}
-          </aside>
-        )}
-      </div>
       {!isWide && (
         <Drawer.Backdrop
           isOpen={opened !== undefined}

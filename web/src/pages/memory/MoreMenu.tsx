@@ -1,17 +1,18 @@
 import { Button, Dropdown, Label, toast } from "@heroui/react";
 import { Download, Ellipsis, UserRoundX } from "lucide-react";
-import { lazy, memo, useState } from "react";
+import { memo, useState } from "react";
 import type { Record } from "../../api/client";
-import { findRecords, useReach, type RecordsPage } from "../../api/queries";
+import { findAll, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useCommand } from "../../lib/commands";
 import { downloadRecords } from "../../lib/download";
 import { usePlace } from "../../lib/place";
 import { useAttempt } from "../../parts/feedback";
+import { lazyPart } from "../../parts/lazyPart";
 import { OnDemand } from "../../parts/OnDemand";
 import type { MemorySearch, Tab } from "../../lib/address";
 
-const ForgetDialog = lazy(async () => ({ default: (await import("./ForgetDialog")).ForgetDialog }));
+const ForgetDialog = lazyPart(async () => (await import("./ForgetDialog")).ForgetDialog);
 
 const MOST_EXPORTED = 10_000;
 
@@ -33,19 +34,12 @@ export const MoreMenu = memo(function MoreMenu({
   const [isForgetting, setForgetting] = useState(false);
 
   const exportShown = async () => {
-    const records: Record[] = [...(found ?? [])];
-    let cursor: string | null = null;
-    while (found === undefined && records.length < MOST_EXPORTED) {
-      const page: RecordsPage = await findRecords(place, tab, search, reach, {
-        limit: 200,
-        cursor,
-      });
-      records.push(...page.items);
-      cursor = page.next_cursor;
-      if (cursor === null) break;
-    }
+    const { records, isWhole } =
+      found === undefined
+        ? await findAll(place, tab, search, reach, MOST_EXPORTED)
+        : { records: found, isWhole: true };
     downloadRecords("recollect-records.jsonl", records);
-    toast.success(t(cursor === null ? "export.done" : "export.first", { count: records.length }));
+    toast.success(t(isWhole ? "export.done" : "export.first", { count: records.length }));
   };
   const exportPerson = (user: string) => {
     const address = new URLSearchParams({ ...place, user, agent: "-" });

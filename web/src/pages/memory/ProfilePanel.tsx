@@ -1,6 +1,6 @@
 import { Button } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
-import { Eye, EyeOff, IdCard, Pencil } from "lucide-react";
+import { ChevronDown, Eye, EyeOff, IdCard, Pencil } from "lucide-react";
 import { memo, useState } from "react";
 import { refreshEverything } from "../../api/cache";
 import { answer, api, type Record, type Schemas } from "../../api/client";
@@ -8,6 +8,7 @@ import { scopeIn, useFacets, useProfile, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
+import { usePreference } from "../../lib/storage";
 import { useAttempt } from "../../parts/feedback";
 
 type Line = Schemas["ProfileLine"];
@@ -30,9 +31,11 @@ export const ProfilePanel = memo(function ProfilePanel({
   const { data: profile } = useProfile(place, who);
   const labels = new Map(useFacets().map((facet) => [facet.name, facet[language]]));
   const [showsRest, setShowsRest] = useState(false);
+  const [shownAs, choose] = usePreference<"open" | "closed">("profile", "closed");
   if (profile === undefined) return null;
   const rest = [...profile.left_out, ...profile.hidden];
   if (profile.lines.length + rest.length === 0) return null;
+  const isOpen = shownAs === "open";
   const hidden = new Set(profile.hidden.map((line) => line.id));
   const scope = scopeIn(place, who, reach);
 
@@ -91,16 +94,30 @@ export const ProfilePanel = memo(function ProfilePanel({
   };
 
   return (
-    <section aria-labelledby="profile" className="panel mt-4 mb-5 px-4 py-3.5 sm:px-5">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h2 id="profile" className="eyebrow flex items-center gap-2">
-          <IdCard className="size-4" strokeWidth={1.8} aria-hidden />
-          {t("profile.title")}
-        </h2>
-        <p className="caption">{t("profile.lead")}</p>
-      </div>
-      <ul className="mt-2">{profile.lines.map(row)}</ul>
-      {rest.length > 0 && (
+    <section aria-labelledby="profile" className="panel mt-2 px-3">
+      <h2 id="profile">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          className="focusable flex h-10 w-full cursor-pointer items-center gap-2 rounded-lg text-start"
+          onClick={() => choose(isOpen ? "closed" : "open")}
+        >
+          <IdCard className="text-muted size-4 shrink-0" strokeWidth={1.8} aria-hidden />
+          <span className="eyebrow">{t("profile.title")}</span>
+          <span className="caption said line-clamp-1 min-w-0 flex-1">
+            {isOpen
+              ? t("profile.lead")
+              : profile.lines.map((line) => line.text.slice(0, 120)).join(" · ")}
+          </span>
+          <span className="number font-semibold">{profile.lines.length}</span>
+          <ChevronDown
+            className={`text-muted size-4 transition-transform ${isOpen ? "rotate-180" : ""}`}
+            aria-hidden
+          />
+        </button>
+      </h2>
+      {isOpen && <ul className="pb-2">{profile.lines.map(row)}</ul>}
+      {isOpen && rest.length > 0 && (
         <>
           <Button
             size="sm"

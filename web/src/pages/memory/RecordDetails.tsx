@@ -81,10 +81,10 @@ export function Tags({ tags }: { tags: string[] }) {
 
 /** Where a record comes from, how long it holds, and how it was used. */
 export function Facts({ record }: { record: Record }) {
-  const { t } = useTranslation();
+  const { t, named } = useTranslation();
   const format = useFormat();
   const facts: [string, ReactNode][] = [
-    [t("panel.category"), record.category],
+    [t("panel.category"), record.category === "" ? "" : named("category", record.category)],
     [t("panel.about"), record.about !== "" && t(`about.${record.about as "user"}`)],
     [t("panel.person"), record.scope.user],
     [t("panel.agent"), isShared(record) ? t("face.shared") : record.scope.agent],

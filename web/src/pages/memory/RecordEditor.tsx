@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refreshEverything } from "../../api/cache";
 import { answer, api, ApiProblem, type Record } from "../../api/client";
-import { recordQuery, scopeIn, useFacets, useReach } from "../../api/queries";
+import { recordQuery, scopeIn, useFacets, useNames, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import type { Place, Who } from "../../lib/address";
 import { useOnChange } from "../../lib/changed";
@@ -11,6 +11,7 @@ import { Choice } from "../../parts/Choice";
 import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { useTellTrouble } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
+import { NameField } from "../../parts/NameField";
 import { useRecordActions } from "./actions";
 import { changesOf, draftOf, EMPTY, MOST_TAGS_SHOWN, rebased, UNKNOWN, type Draft } from "./draft";
 import { MergeDialog } from "./MergeDialog";
@@ -36,7 +37,14 @@ export function RecordEditor({
   const queries = useQueryClient();
   const tellTrouble = useTellTrouble();
   const { change } = useRecordActions();
-  const owner = scopeIn(place, who, useReach());
+  const reach = useReach();
+  const shownOwner = scopeIn(place, who, reach);
+  const [whose, setWhose] = useState({ user: "", agent: "" });
+  const owner = isNew
+    ? { ...place, user: whose.user.trim() || "-", agent: whose.agent.trim() || "-" }
+    : shownOwner;
+  const people = useNames(place, "users").data?.items ?? [];
+  const agents = useNames(place, "agents").data?.items ?? [];
   const [base, setBase] = useState<Record | null>(null);
   const [draft, setDraft] = useState<Draft>(EMPTY);
   const [theirs, setTheirs] = useState<Record | null>(null);
@@ -46,6 +54,10 @@ export function RecordEditor({
     setBase(record);
     setTheirs(null);
     setError(undefined);
+    setWhose({
+      user: shownOwner.user === "-" ? "" : shownOwner.user,
+      agent: shownOwner.agent === "-" ? "" : shownOwner.agent,
+    });
     setDraft(record === null ? EMPTY : draftOf(record));
   });
 
@@ -75,7 +87,6 @@ export function RecordEditor({
       } else {
         const unseen = base.tags.slice(MOST_TAGS_SHOWN);
         await change(base, { ...changesOf(draftOf(base), draft, unseen), reason: draft.reason });
-        toast.success(t("editor.saved"));
       }
       onClose();
     } catch (problem) {
@@ -131,6 +142,26 @@ export function RecordEditor({
           void save();
         }}
       >
+        {isNew && (
+          <div className="grid gap-4 sm:grid-cols-2">
+            <NameField
+              label={t("person.name")}
+              hint={t("person.none")}
+              allowed={reach.users}
+              known={people.map(({ name }) => name)}
+              value={whose.user}
+              onChange={(user) => setWhose({ ...whose, user })}
+            />
+            <NameField
+              label={t("person.agent")}
+              hint={t("editor.anyAgent")}
+              allowed={reach.agents}
+              known={agents.map(({ name }) => name)}
+              value={whose.agent}
+              onChange={(agent) => setWhose({ ...whose, agent })}
+            />
+          </div>
+        )}
         {isNew && (
           <Choice
             label={t("editor.kind")}

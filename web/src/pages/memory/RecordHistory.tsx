@@ -1,9 +1,9 @@
 import { Button, Skeleton } from "@heroui/react";
 import { Undo2 } from "lucide-react";
 import type { Record, Schemas } from "../../api/client";
-import { isShared } from "../../api/place";
 import { useHistory, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import { authorOf } from "../../i18n/author";
 import { useFormat } from "../../i18n/format";
 import { Difference } from "../../parts/Difference";
 import { Loaded } from "../../parts/feedback";
@@ -17,7 +17,7 @@ export function History({ record }: { record: Record }) {
   const history = useHistory(record.scope, record.id);
   const { undo } = useRecordActions();
   const { canWrite } = useReach();
-  const canUndo = canWrite && !isShared(record) && record.status !== "deleted";
+  const canUndo = canWrite && record.status !== "deleted";
   return (
     <Loaded query={history} waiting={<Skeleton className="h-16 rounded-lg" />}>
       {({ items }) => (
@@ -47,7 +47,7 @@ function VersionView({ version, before }: { version: Version; before: Version | 
       <p className="caption">
         <span className="number font-medium">{t("panel.version", { number: version.number })}</span>
         {" · "}
-        {version.changed_by} · {format.moment(version.record.recorded_at)}
+        {authorOf(version.changed_by, t)} · {format.moment(version.record.recorded_at)}
       </p>
       {version.reason !== "" && <p className="said mt-0.5 text-xs">{version.reason}</p>}
       {before !== undefined && (

@@ -4,11 +4,16 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import type { Record } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
+import type { View } from "./ListHeader";
 import { RecordCard, type CardActions } from "./RecordCard";
+import { RecordRow, RowHeads } from "./RecordRow";
 
-const CARD_HEIGHT = 156;
+const CARD_HEIGHT = 96;
+const ROW_HEIGHT = 40;
 const DAY_HEIGHT = 52;
 const SCROLLER = "content";
+// What sticks to the top of the page would cover what is scrolled to.
+const HEAD = 140;
 
 type Row = { kind: "record"; record: Record } | { kind: "day"; day: string; at: string };
 
@@ -49,7 +54,7 @@ function heightOf(
 /** Records as cards, of which only those in view exist; as a timeline, under their days. */
 export function RecordList({
   records,
-  isTimeline,
+  view,
   openId,
   selected,
   actions,
@@ -58,7 +63,7 @@ export function RecordList({
   loadMore,
 }: {
   records: Record[];
-  isTimeline: boolean;
+  view: View;
   openId?: string;
   selected: ReadonlySet<string>;
   actions: CardActions;
@@ -68,6 +73,8 @@ export function RecordList({
 }) {
   const { t } = useTranslation();
   const format = useFormat();
+  const isTimeline = view === "timeline";
+  const isTable = view === "table";
   const list = useRef<HTMLDivElement>(null);
   const [margin, setMargin] = useState(0);
   const rows = useMemo(() => rowsOf(records, isTimeline), [records, isTimeline]);
@@ -79,7 +86,7 @@ export function RecordList({
     if (list.current === null || scroller === null) return;
     const top = list.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
     setMargin(top + scroller.scrollTop);
-  }, [isEmpty, isTimeline, hasBar]);
+  }, [isEmpty, view, hasBar]);
   // The same function while the rows are the same: with another one, every row is placed anew.
   const keyOf = useCallback(
     (index: number) => {
@@ -91,14 +98,17 @@ export function RecordList({
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => document.getElementById(SCROLLER),
-    estimateSize: (index) => (rows[index]?.kind === "day" ? DAY_HEIGHT : CARD_HEIGHT),
+    estimateSize: (index) =>
+      rows[index]?.kind === "day" ? DAY_HEIGHT : isTable ? ROW_HEIGHT : CARD_HEIGHT,
     getItemKey: keyOf,
     overscan: 3,
     // Cards are made in a task of their own, not in the one that scrolls, lays out and paints.
     useFlushSync: false,
     measureElement: heightOf,
     scrollMargin: margin,
-    gap: isTimeline ? 0 : 12,
+    gap: view === "cards" ? 8 : 0,
+    scrollPaddingStart: HEAD,
+    scrollPaddingEnd: 8,
   });
   const shown = virtual.getVirtualItems();
   const lastShown = shown.at(-1)?.index ?? 0;
@@ -106,10 +116,24 @@ export function RecordList({
     if (hasMore && !isLoadingMore && lastShown >= rows.length - 20) loadMore();
   }, [hasMore, isLoadingMore, lastShown, rows.length, loadMore]);
 
+  // Where the keyboard has gone to comes into view.
+  const followed = useRef(openId);
+  useEffect(() => {
+    if (followed.current === openId) return;
+    followed.current = openId;
+    const index = rows.findIndex((row) => row.kind === "record" && row.record.id === openId);
+    if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
+  }, [openId, rows, virtual]);
+
   return (
-    <div ref={list}>
+    <div ref={list} className={isTable ? "panel overflow-hidden" : ""} role={isTable ? "table" : undefined} aria-label={isTable ? t("memory.list") : undefined}>
+      {isTable && (
+        <div role="rowgroup">
+          <RowHeads />
+        </div>
+      )}
       <div
-        role={isTimeline ? "group" : "feed"}
+        role={isTable ? "rowgroup" : isTimeline ? "group" : "feed"}
         aria-label={t("memory.list")}
         aria-busy={isLoadingMore}
         className="relative"
@@ -123,6 +147,7 @@ export function RecordList({
               key={item.key}
               ref={virtual.measureElement}
               data-index={item.index}
+              role={isTable ? "presentation" : undefined}
               className={`absolute inset-x-0 top-0 ${isTimeline ? "ps-7" : ""}`}
               style={{ transform: `translateY(${item.start - margin}px)` }}
             >
@@ -137,8 +162,15 @@ export function RecordList({
                   />
                   {format.longDay(row.at)}
                 </h2>
+              ) : isTable ? (
+                <RecordRow
+                  record={row.record}
+                  isOpen={row.record.id === openId}
+                  isSelected={selected.has(row.record.id)}
+                  actions={actions}
+                />
               ) : (
-                <div className={isTimeline ? "pb-3" : ""}>
+                <div className={isTimeline ? "pb-2" : ""}>
                   <RecordCard
                     record={row.record}
                     isOpen={row.record.id === openId}

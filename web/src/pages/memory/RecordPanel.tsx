@@ -45,6 +45,7 @@ export function RecordPanel({
   return (
     <section aria-label={t("panel.label")} className="flex min-h-0 flex-col" data-panel={record.id}>
       <header className="flex items-center gap-2 px-5 pt-4 pb-3">
+        <h2 className="sr-only">{t("panel.label")}</h2>
         <FaceBadge face={faceOf(record)} />
         <FacetChip record={record} />
         {record.status !== "active" && (
@@ -67,7 +68,7 @@ export function RecordPanel({
       <div className="min-h-0 flex-1 space-y-6 overflow-y-auto px-5 pb-6">
         <div>
           {record.title !== "" && (
-            <h2 className="said mb-1 text-base font-semibold">{record.title}</h2>
+            <h3 className="said mb-1 text-base font-semibold">{record.title}</h3>
           )}
           <p className="said text-[15px] leading-relaxed whitespace-pre-wrap" dir="auto">
             {record.content}

@@ -8,6 +8,7 @@ import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
 import { usePlace } from "../../lib/place";
 import { Loaded } from "../../parts/feedback";
+import { ThingLink } from "../../parts/ThingLink";
 
 /** The ids of the records that a record is linked with, in either direction. */
 export function linkedIds(record: Record): string[] {
@@ -21,7 +22,10 @@ export function Related({ record, onOpen }: { record: Record; onOpen: (id: strin
   if (ids.length === 0) return <p className="text-muted">{t("panel.noRelated")}</p>;
   return (
     <ul className="space-y-2">
-      {ids.slice(0, 20).map((id) => (
+      {ids.slice(0, 20).map((id) =>
+        id.startsWith("turn_") ? (
+          <RelatedTurn key={id} id={id} record={record} />
+        ) : (
         <RelatedRecord
           key={id}
           id={id}
@@ -29,8 +33,47 @@ export function Related({ record, onOpen }: { record: Record; onOpen: (id: strin
           relation={record.links.find((link) => link.newer === id || link.older === id)}
           onOpen={onOpen}
         />
-      ))}
+        ),
+      )}
     </ul>
+  );
+}
+
+/** A message that said something else before: what it said, and its conversation. */
+function RelatedTurn({ id, record }: { id: string; record: Record }) {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const found = useQuery({
+    queryKey: [keys.live, "turn", id],
+    retry: false,
+    queryFn: () =>
+      answer(
+        api.GET("/v1/turns/{turn_id}", {
+          params: { path: { turn_id: id }, query: ownerOf(record.scope) },
+        }),
+      ),
+  });
+  const turn = found.data;
+  return (
+    <li className="border-line rounded-xl border p-3">
+      <p className="caption">
+        {t("panel.relatedTurn")}
+        {turn !== undefined && ` · ${format.second(turn.at)}`}
+      </p>
+      {found.isError ? (
+        <p className="text-muted">{t("evidence.gone")}</p>
+      ) : turn === undefined ? (
+        <Skeleton className="mt-1 h-5 rounded-lg" />
+      ) : (
+        <ThingLink
+          id={id}
+          name={turn.content}
+          scope={turn.scope}
+          session={turn.session}
+          className="line-clamp-2"
+        />
+      )}
+    </li>
   );
 }
 
@@ -62,7 +105,9 @@ function RelatedRecord({
                 relation: t(`relation.${relation.relation}`),
               })}
         </span>
-        <span className="said line-clamp-2">{found.data?.content ?? id}</span>
+        <span className="said line-clamp-2">
+          {found.data?.content ?? (found.isError ? t("panel.relatedGone") : "…")}
+        </span>
       </button>
     </li>
   );

@@ -1,11 +1,12 @@
 import { Skeleton } from "@heroui/react";
-import { lazy, memo, Suspense } from "react";
+import { memo, Suspense } from "react";
 import { useTranslation } from "../../i18n";
 import type { MemorySearch, Tab } from "../../lib/address";
 import { useSetSearch } from "../../lib/place";
+import { lazyPart } from "../../parts/lazyPart";
 import { SearchBox } from "../../parts/SearchBox";
 
-const Filters = lazy(async () => ({ default: (await import("./Filters")).Filters }));
+const Filters = lazyPart(async () => (await import("./Filters")).Filters);
 
 /** The question box and the filters; all of it stands in the address. */
 export const SearchBar = memo(function SearchBar({
@@ -19,10 +20,13 @@ export const SearchBar = memo(function SearchBar({
   const setSearch = useSetSearch();
   const set = (changes: MemorySearch) => setSearch({ ...changes, record: undefined });
   return (
-    <div className="space-y-3">
+    <div className="space-y-2">
       <SearchBox
+        isInstant
         question={search.q}
-        onSearch={(q) => set({ q })}
+        onSearch={(q, isTyping = false) =>
+          setSearch({ q, record: undefined }, { replace: isTyping && search.q !== undefined })
+        }
         label={t("search.label")}
         placeholder={t("search.placeholder")}
       />
@@ -38,7 +42,7 @@ function FilterPlaces() {
   return (
     <div className="flex gap-2 overflow-hidden py-0.5" aria-hidden>
       {Array.from({ length: 5 }, (_, place) => (
-        <Skeleton key={place} className="h-9 w-32 shrink-0 rounded-xl" />
+        <Skeleton key={place} className="h-8 w-28 shrink-0 rounded-xl" />
       ))}
     </div>
   );

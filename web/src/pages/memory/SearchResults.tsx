@@ -1,10 +1,14 @@
 import { Button } from "@heroui/react";
 import { SearchX, Sparkles } from "lucide-react";
+import { useEffect, useRef } from "react";
 import type { Hit } from "../../api/client";
 import { useTranslation } from "../../i18n";
 import { EmptyState } from "../../parts/feedback";
 import { Meter } from "../../parts/Meter";
+import { whole } from "./matched";
 import { RecordCard, type CardActions } from "./RecordCard";
+
+const MOST_WORDS = 6;
 
 /** What a question found, the best first, each with how well it matches. */
 export function SearchResults({
@@ -20,7 +24,17 @@ export function SearchResults({
   actions: CardActions;
   onExplain: (hit: Hit) => void;
 }) {
-  const { t } = useTranslation();
+  const { t, named } = useTranslation();
+  /** The paths that found it, and the words in which it matches. */
+  const reasonsOf = ({ explanation }: Hit) =>
+    [
+      explanation.paths.map(({ path }) => named("path", path)).join(" + "),
+      whole(explanation.matched_terms).slice(0, MOST_WORDS).join(", "),
+    ]
+      .filter((reason) => reason !== "")
+      .join(" · ");
+  const opened = useRef<HTMLLIElement>(null);
+  useEffect(() => opened.current?.scrollIntoView({ block: "nearest" }), [openId]);
   if (hits.length === 0) {
     return (
       <EmptyState icon={SearchX} title={t("search.nothing")}>
@@ -29,9 +43,9 @@ export function SearchResults({
     );
   }
   return (
-    <ol className="space-y-3" aria-label={t("search.results")}>
+    <ol className="space-y-2" aria-label={t("search.results")}>
       {hits.map((hit) => (
-        <li key={hit.id}>
+        <li key={hit.id} ref={hit.id === openId ? opened : undefined}>
           {hit.record !== null && (
             <RecordCard
               record={hit.record}
@@ -40,13 +54,13 @@ export function SearchResults({
               words={hit.explanation.matched_terms}
               actions={actions}
               footer={
-                <div className="border-line relative z-10 mt-3 flex items-center gap-3 border-t pt-3">
-                  <span className="caption shrink-0">{t("search.match")}</span>
-                  <div className="w-28">
+                <div className="border-line relative z-10 mt-2 flex items-center gap-3 border-t pt-1.5">
+                  <span className="caption max-sm:sr-only">{t("search.match")}</span>
+                  <div className="w-16 shrink-0">
                     <Meter value={hit.score} label={t("search.match")} />
                   </div>
                   <span className="caption number">{Math.round(hit.score * 100)}%</span>
-                  <span className="flex-1" />
+                  <span className="caption said line-clamp-1 min-w-0 flex-1">{reasonsOf(hit)}</span>
                   <Button size="sm" variant="ghost" onPress={() => onExplain(hit)}>
                     <Sparkles aria-hidden />
                     {t("search.why")}

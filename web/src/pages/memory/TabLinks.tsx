@@ -20,7 +20,7 @@ export const TabLinks = memo(function TabLinks({ tab }: { tab: Tab }) {
   return (
     <nav
       aria-label={t("memory.tabs")}
-      className="border-line -mx-4 mt-6 mb-5 flex gap-1 overflow-x-auto border-b px-4 [scrollbar-width:none] sm:mx-0 sm:px-0"
+      className="border-line -mx-4 mt-2 mb-2 flex gap-1 overflow-x-auto border-b px-4 [scrollbar-width:none] sm:mx-0 sm:px-0"
     >
       {TABS.map((name) => (
         <Link
@@ -31,7 +31,7 @@ export const TabLinks = memo(function TabLinks({ tab }: { tab: Tab }) {
           ref={name === tab ? chosen : undefined}
           search={{ ...search, record: undefined, view: undefined }}
           aria-current={name === tab ? "page" : undefined}
-          className={`focusable -mb-px shrink-0 rounded-t-md border-b-2 px-3 py-2.5 font-medium transition-colors ${name === tab ? "border-accent text-foreground" : "text-muted hover:text-foreground border-transparent"}`}
+          className={`focusable -mb-px shrink-0 rounded-t-md border-b-2 px-3 py-2 font-medium transition-colors ${name === tab ? "border-accent text-foreground" : "text-muted hover:text-foreground border-transparent"}`}
         >
           {t(`tab.${name}`)}
         </Link>

@@ -1,28 +1,60 @@
 import { toast } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { refreshEverything, removeFromLists, replaceInLists } from "../../api/cache";
-import { answer, api, type Record, type Schemas } from "../../api/client";
+import { answer, api, ApiProblem, type Record, type Schemas } from "../../api/client";
 import { isShared, ownerOf, type Owner } from "../../api/place";
 import { useTranslation } from "../../i18n";
-import { useTellTrouble } from "../../parts/feedback";
+import { useOfferUndo, useTellTrouble } from "../../parts/feedback";
 
 export type Changed = Schemas["ChangedRecord"];
 
-/** Return the records of each owner, because one request is about one owner. */
+// The server takes no more at a time.
+const MOST_AT_ONCE = 1_000;
+
+/** Return the records as requests take them: of one owner, and not too many. */
 export function byOwner(records: Record[]): [Owner, Record[]][] {
   const groups = Map.groupBy(records, (record) => JSON.stringify(ownerOf(record.scope)));
-  return [...groups.values()].flatMap((group) =>
-    group[0] === undefined ? [] : [[ownerOf(group[0].scope), group]],
-  );
+  const slices: [Owner, Record[]][] = [];
+  for (const group of groups.values()) {
+    for (let start = 0; start < group.length; start += MOST_AT_ONCE) {
+      const slice = group.slice(start, start + MOST_AT_ONCE);
+      if (slice[0] !== undefined) slices.push([ownerOf(slice[0].scope), slice]);
+    }
+  }
+  return slices;
 }
 
-/** Bring back the version before the last. */
-function undoLast(record: Record) {
-  return answer(
-    api.POST("/v1/records/{record_id}/undo", {
-      params: { path: { record_id: record.id }, query: ownerOf(record.scope) },
-    }),
-  );
+/** Bring back the version before this one; refused if the record has moved on from it. */
+export function undoVersion(record: Record): Promise<Record> {
+  const params = {
+    path: { record_id: record.id },
+    query: ownerOf(record.scope),
+    header: { "if-match": `"${record.version}"` },
+  };
+  return isShared(record)
+    ? answer(api.POST("/v1/shared/{record_id}/undo", { params }))
+    : answer(api.POST("/v1/records/{record_id}/undo", { params }));
+}
+
+/** Delete records; return them as they are then. */
+async function hide(records: Record[], reason: string): Promise<Record[]> {
+  const deleted: Record[] = [];
+  for (const record of records.filter(isShared)) {
+    const query = { ...ownerOf(record.scope), reason };
+    const params = { path: { record_id: record.id }, query };
+    deleted.push(await answer(api.DELETE("/v1/shared/{record_id}", { params })));
+  }
+  for (const [owner, group] of byOwner(records.filter((record) => !isShared(record)))) {
+    const done = await answer(
+      api.POST("/v1/records/bulk-delete", {
+        params: { query: owner },
+        body: { ids: group.map((record) => record.id), reason },
+      }),
+    );
+    deleted.push(...done.changed);
+    if (done.failed[0] !== undefined) toast.danger(done.failed[0].message);
+  }
+  return deleted;
 }
 
 /** What can be done to records from any page. */
@@ -30,6 +62,7 @@ export function useRecordActions() {
   const queries = useQueryClient();
   const { t } = useTranslation();
   const tellTrouble = useTellTrouble();
+  const offerUndo = useOfferUndo();
 
   /** Change a record only if it is still at the version that was seen. */
   async function change(record: Record, body: Changed): Promise<Record> {
@@ -43,70 +76,52 @@ export function useRecordActions() {
       : answer(api.PATCH("/v1/records/{record_id}", { params, body })));
     replaceInLists(queries, changed);
     void refreshEverything(queries);
+    if (changed.version > record.version) offerUndo(t("editor.saved"), () => undo(changed));
     return changed;
   }
 
-  async function undo(record: Record): Promise<void> {
+  /** Take back the last change of records, each only if it is as it was seen. */
+  async function takeBack(records: Record[], done: string): Promise<void> {
     try {
-      await undoLast(record);
+      let moved: ApiProblem | undefined;
+      for (const record of records) {
+        try {
+          replaceInLists(queries, await undoVersion(record));
+        } catch (problem) {
+          if (!(problem instanceof ApiProblem)) throw problem;
+          moved = problem;
+        }
+      }
       await refreshEverything(queries);
-      toast.success(t("record.undone"));
+      if (moved !== undefined) throw moved;
+      toast.success(done);
     } catch (error) {
       tellTrouble(error);
     }
   }
 
-  /** Delete records at once, and offer to bring them back. */
+  const undo = (record: Record) => takeBack([record], t("record.undone"));
+
+  /** Hide records from the lists at once, delete them, and offer to bring them back. */
   async function remove(records: Record[], reason = ""): Promise<void> {
+    removeFromLists(queries, new Set(records.map((record) => record.id)));
     try {
-      for (const record of records.filter(isShared)) {
-        await answer(
-          api.DELETE("/v1/shared/{record_id}", {
-            params: { path: { record_id: record.id }, query: { ...ownerOf(record.scope), reason } },
-          }),
+      const deleted = await hide(records, reason);
+      const count = deleted.length;
+      if (count > 0) {
+        offerUndo(t("record.deleted", { count }), () =>
+          takeBack(deleted, t("record.broughtBack", { count })),
         );
       }
-      const own = records.filter((record) => !isShared(record));
-      for (const [owner, group] of byOwner(own)) {
-        await answer(
-          api.POST("/v1/records/bulk-delete", {
-            params: { query: owner },
-            body: { ids: group.map((record) => record.id), reason },
-          }),
-        );
-      }
-      removeFromLists(queries, new Set(records.map((record) => record.id)));
-      void refreshEverything(queries);
-      toast(t("record.deleted", { count: records.length }), {
-        timeout: 10_000,
-        ...(own.length > 0
-          ? {
-              actionProps: {
-                children: t("action.undo"),
-                variant: "tertiary",
-                onPress: () => void bringBack(own),
-              },
-            }
-          : {}),
-      });
-    } catch (error) {
-      tellTrouble(error);
-      void refreshEverything(queries);
-    }
-  }
-
-  async function bringBack(records: Record[]): Promise<void> {
-    try {
-      for (const record of records) await undoLast(record);
-      await refreshEverything(queries);
-      toast.success(t("record.broughtBack", { count: records.length }));
     } catch (error) {
       tellTrouble(error);
     }
+    void refreshEverything(queries);
   }
 
   async function tag(records: Record[], add: string[], take: string[]): Promise<void> {
     try {
+      const changed: Record[] = [];
       for (const [owner, group] of byOwner(records)) {
         const done = await answer(
           api.POST("/v1/records/bulk-edit", {
@@ -116,8 +131,12 @@ export function useRecordActions() {
         );
         for (const record of done.changed) replaceInLists(queries, record);
         for (const failure of done.failed) toast.danger(failure.message);
+        changed.push(...done.changed);
       }
-      toast.success(t("bulk.tagged", { count: records.length }));
+      const before = new Map(records.map((record) => [record.id, record.version]));
+      const renewed = changed.filter((record) => before.get(record.id) !== record.version);
+      const count = changed.length;
+      offerUndo(t("bulk.tagged", { count }), () => takeBack(renewed, t("bulk.untagged")));
       void refreshEverything(queries);
     } catch (error) {
       tellTrouble(error);

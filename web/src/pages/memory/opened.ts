@@ -1,10 +1,16 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import type { Record } from "../../api/client";
-import { useSetSearch } from "../../lib/place";
+import { recordQuery, scopeIn, useReach } from "../../api/queries";
+import { usePlace, useSetSearch, useWho } from "../../lib/place";
+
+const named = (name: string) => (name === "-" ? null : name);
 
 /** The record whose details are shown; the address names it. */
-export function useOpenRecord(shown: Record[], id: string | undefined) {
+export function useOpenRecord(shown: Record[], id: string | undefined, isListed: boolean) {
   const setSearch = useSetSearch();
+  const place = usePlace();
+  const { user, agent } = scopeIn(place, useWho(), useReach());
   // It stays open when the list no longer has it.
   const [visited, setVisited] = useState<Record | null>(null);
   const open = useCallback(
@@ -30,8 +36,15 @@ export function useOpenRecord(shown: Record[], id: string | undefined) {
     setVisited(next);
     open(next.id);
   };
-  const opened =
+  const known =
     shown.find((record) => record.id === id) ??
     (visited !== null && visited.id === id ? visited : undefined);
+  // An address may name one that stands far down in the list.
+  const asked = useQuery({
+    ...recordQuery({ ...place, user: named(user), agent: named(agent) }, id ?? ""),
+    enabled: id !== undefined && known === undefined && isListed,
+    retry: false,
+  });
+  const opened = known ?? (id === undefined ? undefined : asked.data);
   return { opened, open, toggle, step };
 }

@@ -115,14 +115,14 @@ export function PromptPage() {
             <NameField
               label={w("agent")}
               value={agent}
-              names={agents}
+              known={agents}
               onChange={setAgent}
               placeholder={w("anyAgent")}
             />
             <NameField
               label={w("person")}
               value={person}
-              names={people}
+              known={people}
               onChange={setPerson}
               placeholder={w("anyone")}
             />

@@ -1,10 +1,14 @@
-import { useReach } from "../../api/queries";
+import { useReach, useWhoAmI } from "../../api/queries";
 import { useTranslation } from "../../i18n";
+import { usePreference } from "../../lib/storage";
 import { useTheme } from "../../lib/theme";
 import { Choice } from "../../parts/Choice";
+import { Field } from "../../parts/Field";
 import { Page } from "../../parts/Page";
 import { EffectiveSettings } from "./EffectiveSettings";
 import { Keys } from "./Keys";
+
+const LONGEST_NAME = 60;
 
 /** How the console looks, who may get in, and which settings the server runs with. */
 export function SettingsPage() {
@@ -25,6 +29,8 @@ export function SettingsPage() {
 function Appearance() {
   const { t, language, chooseLanguage } = useTranslation();
   const [theme, chooseTheme] = useTheme();
+  const [person, choosePerson] = usePreference<string>("person", "");
+  const me = useWhoAmI();
   return (
     <section aria-labelledby="appearance">
       <h2 id="appearance" className="mb-3 text-base font-semibold">
@@ -49,6 +55,15 @@ function Appearance() {
           }))}
           onChange={chooseTheme}
         />
+        {me.data?.means === "open" && (
+          <Field
+            label={t("settings.person")}
+            description={t("settings.personHint")}
+            placeholder={t("author.local")}
+            value={person}
+            onChange={(name) => choosePerson(name.slice(0, LONGEST_NAME))}
+          />
+        )}
       </div>
     </section>
   );

@@ -1,10 +1,8 @@
 """Sources are found in the shapes in which tools give their results."""
 
-import json
-
 import pytest
 
-from recollect.context.archives.description import MOST_SOURCES, sources_of
+from recollect.language.digest.sources import MOST_SOURCES, sources_of_text, sources_of_value
 
 _SHAPES = {
     "a list of search hits": (
@@ -15,8 +13,11 @@ _SHAPES = {
         ("https://example.com/guide", "https://example.com/faq"),
     ),
     "hits below a name": (
-        {"query": "x", "results": [{"link": "https://example.com/a"}, {"name": "B"}]},
-        ("https://example.com/a", "B"),
+        {
+            "query": "x",
+            "results": [{"link": "https://example.com/a"}, {"name": "B"}, {"file": "a3f9"}],
+        },
+        ("https://example.com/a",),
     ),
     "documents with metadata": (
         [{"page_content": "…", "metadata": {"source": "manual.pdf", "page": 3}}],
@@ -27,7 +28,7 @@ _SHAPES = {
         ("a.md",),
     ),
     "Chinese names": (
-        {"结果": [{"标题": "权限管理", "来源": "操作手册.pdf"}, {"标题": "常见问题"}]},
+        {"结果": [{"标题": "权限", "来源": "操作手册.pdf"}, {"标题": "常见问题", "摘要": "…"}]},
         ("操作手册.pdf", "常见问题"),
     ),
     "several sources in one item": (
@@ -40,7 +41,7 @@ _SHAPES = {
 @pytest.mark.parametrize("shape", _SHAPES)
 def test_sources_of_structured_results(shape: str):
     value, expected = _SHAPES[shape]
-    assert sources_of(json.dumps(value), value) == expected
+    assert sources_of_value(value) == expected
 
 
 _TEXTS = {
@@ -62,24 +63,29 @@ _TEXTS = {
     ),
     "what a search in files prints": (
         "src/app.py:12:def main():\nsrc/app.py:13:    pass\ntests/test_app.py-4-x\n",
-        ("src/app.py", "tests/test_app.py"),
+        ("src/app.py:12", "tests/test_app.py:4"),
     ),
     "files one after another": (
         "==> logs/web.log\nGET /\n==> logs/db.log\nok\n",
         ("logs/web.log", "logs/db.log"),
     ),
+    "where an error arose": (
+        'Traceback:\n  File "app/pay.py", line 214, in charge\nerror --> src/wire.rs:241:9\n',
+        ("app/pay.py:214",),
+    ),
     "nothing that names a source": ("一二三四五六七\n" * 10, ()),
+    "ids are no sources": ("source: db-3\nfile: 7f3a9c21\nDocument: ORD-2291\n", ()),
 }
 
 
 @pytest.mark.parametrize("kind", _TEXTS)
 def test_sources_of_plain_text(kind: str):
     text, expected = _TEXTS[kind]
-    assert sources_of(text) == expected
+    assert sources_of_text(text) == expected
 
 
 def test_no_more_than_a_few_are_kept_and_each_is_one_line():
-    found = sources_of("\n".join(f"Source: a\tb{number}.md" for number in range(50)))
+    found = sources_of_text("\n".join(f"Source: a\tb{number}.md" for number in range(50)))
     assert len(found) == MOST_SOURCES
     assert found[0] == "a b0.md"
 
@@ -88,5 +94,5 @@ def test_values_of_any_shape_harm_nothing():
     deep: object = "end"
     for _ in range(50):
         deep = {"source": 5, "inner": [deep, None, 1.5, True, {"url": ["", {"x": 1}]}]}
-    assert sources_of("", deep) == ()
-    assert sources_of("", 5) == ()
+    assert sources_of_value(deep) == ()
+    assert sources_of_value(5) == ()

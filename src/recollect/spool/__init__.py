@@ -1,0 +1,1 @@
+"""Writes that wait on this machine while the database server is away."""

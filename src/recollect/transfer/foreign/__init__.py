@@ -1,0 +1,1 @@
+"""Other memories, each read by a module of its own into the values of `found`."""

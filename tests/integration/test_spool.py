@@ -1,0 +1,349 @@
+"""The primary database goes away and comes back: nothing acknowledged is lost, nothing doubled."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.errors import Conflict, StorageError
+from recollect.settings import Settings
+from tests.own_postgresql import OwnPostgresql
+
+_names = count(1)
+# Writes must not wait for the models.
+_PLAIN = {"embedding": {"model": "none"}, "writing": {"judge": "rules", "extract": "off"}}
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[OwnPostgresql]:
+    server = OwnPostgresql()
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def settings(postgresql: OwnPostgresql, tmp_path: Path) -> Settings:
+    return _settings(postgresql.database(f"spool{next(_names)}"), tmp_path)
+
+
+def _settings(url: str, folder: Path, **storage: Any) -> Settings:
+    return Settings.load({**_PLAIN, "storage": {"url": url, **storage}, "data_dir": folder})
+
+
+def _files(settings: Settings) -> list[Path]:
+    return sorted((settings.database.parent / "spool").glob("*/*.jsonl"))
+
+
+async def _stored(memory: Memory) -> None:
+    """Wait until nothing waits any more."""
+    ends = time.monotonic() + 30
+    while True:
+        try:
+            if not (await memory.stats()).spool.waiting:
+                return
+        except StorageError:
+            pass
+        assert time.monotonic() < ends
+        await asyncio.sleep(0.1)
+
+
+async def test_what_is_said_while_the_server_is_away_is_stored_when_it_returns(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    async with Memory.open(settings) as memory:
+        before = await memory.remember("Ann likes green tea")
+        said = await memory.observe({"role": "user", "content": "first"}, session="monday")
+        assert not before.spooled
+        postgresql.kill()
+        try:
+            kept = await memory.remember("Ann lives in Berlin", tags=["city"], reason="she said")
+            turns = [
+                *await memory.observe({"role": "user", "content": "second"}, session="monday"),
+                *await memory.observe({"role": "user", "content": "third 第三"}, session="monday"),
+            ]
+            written = await memory.write("Ann's cat is called Mia")
+            assert kept.spooled
+            assert written.status == "spooled"
+            assert all(turn.spooled for turn in turns)
+            # What waits is read here, and so is what was recalled before.
+            assert (await memory.get(kept.id)).content == "Ann lives in Berlin"
+            assert (await memory.turn(turns[0].id)).content == "second"
+            found = await memory.recall("Where does Ann live? Berlin?")
+            assert found.hits[0].id == kept.id
+            assert "away" in found.degraded[0]
+        finally:
+            postgresql.start()
+        await _stored(memory)
+        again = await memory.get(kept.id)
+        assert (again.content, again.tags) == ("Ann lives in Berlin", ("city",))
+        assert not again.spooled
+        assert (await memory.history(kept.id))[0].reason == "she said"
+        assert written.record is not None
+        assert (await memory.get(written.record.id)).content == "Ann's cat is called Mia"
+        page = await memory.turns(session="monday")
+        assert [turn.id for turn in page.items] == [it.id for it in (*said, *turns)]
+        assert [turn.ordinal for turn in page.items] == [1, 2, 3]
+        now = await memory.recall("Where does Ann live? Berlin?")
+        assert not any("away" in note or "waits" in note for note in now.degraded)
+    assert _files(settings) == []
+
+
+async def test_a_server_that_says_nothing_is_away_too(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    async with Memory.open(settings) as memory:
+        await memory.remember("Ann likes green tea")
+        await memory.recall("green tea")
+        postgresql.pause()
+        try:
+            began = time.monotonic()
+            kept = [await memory.remember(f"Ann has {number} cats") for number in range(20)]
+            assert time.monotonic() - began < 15
+            assert all(record.spooled for record in kept)
+            # The answer of before is still known here.
+            assert (await memory.recall("green tea")).hits[0].content == "Ann likes green tea"
+        finally:
+            postgresql.resume()
+        await _stored(memory)
+        listed = [record.id for record in (await memory.list(limit=100)).items]
+        assert set(listed) >= {record.id for record in kept}
+        assert len(listed) == len(kept) + 1
+
+
+async def test_idempotency_keys_hold_across_an_outage(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    async with Memory.open(settings) as memory:
+        first = await memory.remember("Ann is a nurse", idempotency_key="before")
+        postgresql.kill()
+        try:
+            # Repeated while the server is away, and again when it is back.
+            again = await memory.remember("Ann is a nurse", idempotency_key="before")
+            kept = await memory.remember("Ann has a dog", idempotency_key="during")
+            twice = await memory.remember("Ann has a dog", idempotency_key="during")
+            assert (again.id, again.spooled, twice.id) == (first.id, False, kept.id)
+            with pytest.raises(Conflict, match="idempotency_mismatch"):
+                await memory.remember("Ann has a cat", idempotency_key="during")
+        finally:
+            postgresql.start()
+        await _stored(memory)
+        assert (await memory.remember("Ann has a dog", idempotency_key="during")).id == kept.id
+        assert {it.id for it in (await memory.list()).items} == {first.id, kept.id}
+
+
+async def test_a_process_that_was_killed_leaves_it_to_the_next(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    postgresql.kill()
+    try:
+        told = await asyncio.to_thread(_write_and_be_killed, settings)
+        # Its folder and files are for their owner alone.
+        (file,) = _files(settings)
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        # A line that was cut off was not acknowledged.
+        with file.open("ab") as spoiled:
+            spoiled.write(b'{"id":"spool_')
+        # Opened while the server is still away: what waits is known here.
+        async with Memory.open(settings) as memory:
+            assert (await memory.get(told[0][0])).content == "number 0"
+            late = await memory.remember("later")
+            assert late.spooled
+    finally:
+        postgresql.start()
+    async with Memory.open(settings) as memory:
+        await _stored(memory)
+        records = (await memory.list(limit=1000)).items
+        turns = (await memory.turns(session="s", limit=1000)).items
+        assert {it.id for it in records} >= {record for record, _ in told} | {late.id}
+        assert len(records) == len({it.content for it in records})
+        assert {it.id for it in turns} >= {turn for _, turn in told}
+        said = [int(turn.content) for turn in turns]
+        assert said == sorted(set(said))
+    assert _files(settings) == []
+
+
+def _write_and_be_killed(settings: Settings) -> list[list[str]]:
+    """Return the ids of records and turns that a process acknowledged before it was killed."""
+    run = [sys.executable, "-c", _WRITER, settings.storage.url, str(settings.data_dir)]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        told = [writer.stdout.readline().split() for _ in range(60)]
+        writer.send_signal(signal.SIGKILL)
+        told += [line.split() for line in writer.stdout.read().rpartition("\n")[0].splitlines()]
+    return told
+
+
+_WRITER = """
+import asyncio, itertools, sys
+from pathlib import Path
+from recollect import Memory
+from recollect.settings import Settings
+
+async def main(url, folder):
+    settings = Settings.load({
+        "embedding": {"model": "none"}, "writing": {"judge": "rules", "extract": "off"},
+        "storage": {"url": url}, "data_dir": Path(folder),
+    })
+    async with Memory.open(settings) as memory:
+        for number in itertools.count():
+            record = await memory.remember(f"number {number}")
+            (turn,) = await memory.observe({"role": "user", "content": str(number)}, session="s")
+            print(record.id, turn.id, flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_storing_what_waits_twice_stores_it_once(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    """A process is killed after it has stored what waited, before it could note that."""
+    async with Memory.open(settings) as memory:
+        postgresql.kill()
+        try:
+            kept = await memory.remember("Ann has a dog")
+            (turn,) = await memory.observe({"role": "user", "content": "hello"}, session="s")
+            (file,) = _files(settings)
+            lines = file.read_bytes()
+        finally:
+            postgresql.start()
+        await _stored(memory)
+        changed = await memory.update(kept.id, "Ann has two dogs")
+    left = file.parent.with_name("spool_of_a_killed_process")
+    left.mkdir(parents=True)
+    (left / "entries.jsonl").write_bytes(lines)
+    async with Memory.open(settings) as memory:
+        await _stored(memory)
+        assert [it.content for it in (await memory.list()).items] == [changed.content]
+        assert [it.id for it in (await memory.turns(session="s")).items] == [turn.id]
+        stats = (await memory.stats()).spool
+        assert (stats.waiting, stats.set_aside) == (0, 0)
+
+
+async def test_personal_data_is_removed_before_anything_is_kept(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    writing = settings.writing.model_copy(update={"redact": "mask"})
+    async with Memory.open(settings.model_copy(update={"writing": writing})) as memory:
+        postgresql.kill()
+        try:
+            await memory.remember("Write to ann@example.com", title="her 13812345678")
+            await memory.observe({"role": "user", "content": "我的邮箱是 ann@example.com"})
+            await memory.write("Her address is ann@example.com")
+            kept = b"".join(path.read_bytes() for path in _files(settings))
+        finally:
+            postgresql.start()
+        assert kept.count(b'"content"') == 3
+        assert b"ann@example.com" not in kept
+        assert b"13812345678" not in kept
+        await _stored(memory)
+        # Each removal is in the audit, as if the server had been there.
+        assert len((await memory.audit.tail(action="redact")).items) >= 2
+
+
+async def test_what_waits_is_forgotten_too(postgresql: OwnPostgresql, settings: Settings) -> None:
+    async with Memory.open(settings) as memory:
+        ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
+        await ann.remember("Ann was here before")
+        postgresql.kill()
+        try:
+            await ann.remember("Ann has a secret")
+            await ann.observe({"role": "user", "content": "the secret is out"}, session="s")
+            kept = await bob.remember("Bob has none")
+            with pytest.raises(StorageError, match="only what waited on this machine was erased"):
+                await ann.forget(user="ann")
+            assert b"secret" not in b"".join(path.read_bytes() for path in _files(settings))
+            with pytest.raises(StorageError):
+                await ann.list()
+            assert not (await ann.recall("a secret of Ann")).hits
+        finally:
+            postgresql.start()
+        await _stored(memory)
+        assert [it.content for it in (await ann.list()).items] == ["Ann was here before"]
+        assert [it.id for it in (await bob.list()).items] == [kept.id]
+
+
+async def test_who_was_forgotten_elsewhere_does_not_come_back(
+    postgresql: OwnPostgresql, settings: Settings, tmp_path: Path
+) -> None:
+    """Another machine forgets a user of whom something waits on this one."""
+    place = {"archive": {"place": str(tmp_path / "shared")}}
+    url = settings.storage.url
+    here, there = (
+        Settings.load({**_PLAIN, **place, "storage": {"url": url}, "data_dir": tmp_path / name})
+        for name in ("here", "there")
+    )
+    async with Memory.open(here) as memory:
+        postgresql.kill()
+        try:
+            await memory.scope(user="ann").remember("Ann has a secret")
+            await memory.scope(user="bob").remember("Bob has none")
+            (file,) = _files(here)
+            waiting = file.read_bytes()
+        finally:
+            postgresql.start()
+        await _stored(memory)
+    async with Memory.open(there) as memory:
+        await memory.scope(user="ann").forget(user="ann")
+    # As if the first machine had been away until now.
+    (file.parent.parent / "spool_1").mkdir(parents=True)
+    (file.parent.parent / "spool_1" / "entries.jsonl").write_bytes(waiting)
+    async with Memory.open(here) as memory:
+        await _stored(memory)
+        assert not (await memory.scope(user="ann").list()).items
+        assert [it.content for it in (await memory.scope(user="bob").list()).items] == [
+            "Bob has none"
+        ]
+        # Who comes back says new things, which are kept.
+        postgresql.kill()
+        try:
+            new = await memory.scope(user="ann").remember("Ann is back")
+        finally:
+            postgresql.start()
+        await _stored(memory)
+        assert (await memory.scope(user="ann").get(new.id)).content == "Ann is back"
+
+
+async def test_a_full_spool_says_so_and_keeps_what_it_has(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    storage = settings.storage.model_copy(update={"spool_mb": 1})
+    async with Memory.open(settings.model_copy(update={"storage": storage})) as memory:
+        postgresql.kill()
+        try:
+            kept = [await memory.remember(f"{number} " + "x" * 30_000) for number in range(25)]
+            with pytest.raises(StorageError, match="spool_full"):
+                await memory.remember_many([f"{number} " + "y" * 30_000 for number in range(25)])
+        finally:
+            postgresql.start()
+        await _stored(memory)
+        assert {it.id for it in (await memory.list()).items} == {it.id for it in kept}
+
+
+async def test_without_a_spool_it_fails_at_once(postgresql: OwnPostgresql, tmp_path: Path) -> None:
+    settings = _settings(postgresql.database(f"spool{next(_names)}"), tmp_path, spool=False)
+    async with Memory.open(settings) as memory:
+        postgresql.kill()
+        try:
+            began = time.monotonic()
+            with pytest.raises(StorageError, match="database_unreachable"):
+                await memory.remember("Ann has a dog")
+            assert time.monotonic() - began < 5
+            with pytest.raises(StorageError, match="database_unreachable"):
+                await Memory.open(settings)
+        finally:
+            postgresql.start()
+        assert (await memory.remember("Ann has a dog")).content == "Ann has a dog"
+    assert _files(settings) == []

@@ -1,0 +1,374 @@
+"""Large scopes in a vector store: the same answers, whatever the store does at the moment."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recollect import Memory, RecollectError
+from recollect.assemble.doctor import diagnose
+from recollect.assemble.stores import copy_store, restore
+from recollect.backends.sql import schema
+from recollect.domain.followers import FollowerState
+from recollect.errors import SettingsError
+from recollect.settings import Settings
+from tests.database_servers import storage_of
+from tests.fakes import FakeEmbedder
+from tests.services import services
+from tests.vector_stores import Proxy, pgvector_url
+
+_TOLD = (
+    "Ann keeps bees behind the house",
+    "备用钥匙在蓝色抽屉里",
+    "The quarterly report is due on Friday",
+    "Ben is allergic to peanuts",
+)
+
+
+class KnowsWords(FakeEmbedder):
+    """A small model that knows what some words mean."""
+
+    _MEANINGS: Final = {"insect": "bees", "wasp": "bees", "hive": "bees", "food": "peanuts"}
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        words = re.findall(r"\w+", text.lower())
+        return super()._vector(" ".join(self._MEANINGS.get(word, word) for word in words))
+
+
+def settings_of(database_path: Path, store: str, **storage: Any) -> Settings:
+    """Return settings by which every scope is in the vector store."""
+    its = {**storage_of(database_path), "vectors": store, "vectors_from": 1, **storage}
+    return Settings.load({"data_dir": database_path.parent, "storage": its})
+
+
+def opened(settings: Settings) -> Any:
+    """Open a memory with a small model."""
+    return Memory.open(settings, embedder=KnowsWords())
+
+
+async def state_of(memory: Memory) -> FollowerState:
+    (state,) = (await memory.stats()).followers
+    return state
+
+
+async def contents(memory: Memory, question: str) -> list[str]:
+    """Return what is found by meaning alone."""
+    return [hit.content for hit in await memory.recall(question, min_score=0, limit=10)]
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[str]:
+    with pgvector_url() as url:
+        yield url
+
+
+@pytest.fixture(params=["qdrant", "qdrant?collections=namespace", "pgvector"])
+def store(request: pytest.FixtureRequest, tmp_path: Path, postgresql: str) -> str:
+    kind, _, options = request.param.partition("?")
+    return postgresql if kind == "pgvector" else f"qdrant://{tmp_path}/vectors?{options}"
+
+
+async def test_answers_are_those_of_the_exact_search(database_path: Path, store: str):
+    async with opened(settings_of(database_path, store)) as memory:
+        for told in _TOLD:
+            await memory.remember(told)
+        await memory.drain()
+        assert (await state_of(memory)).condition == "current"
+        asked = [await memory.recall(it, min_score=0, limit=10) for it in ("honey", "钥匙", "food")]
+    async with opened(settings_of(database_path, "none")) as memory:
+        for question, found in zip(("honey", "钥匙", "food"), asked, strict=True):
+            exact = await memory.recall(question, min_score=0, limit=10)
+            assert [(hit.id, hit.score) for hit in found] == [(hit.id, hit.score) for hit in exact]
+            assert not found.degraded
+
+
+async def test_what_was_just_written_is_found_and_what_is_gone_is_not(
+    database_path: Path, store: str
+):
+    async with opened(settings_of(database_path, store)) as memory:
+        first = await memory.remember("Ann keeps bees behind the house")
+        await memory.drain()
+        # The store does not have these two changes yet.
+        await memory.remember("The hive makes forty jars of honey a year")
+        await memory.delete(first.id)
+        await services(memory).late_vectors.settled()
+        assert (await state_of(memory)).lag
+        found = await contents(memory, "an insect")
+        assert found == ["The hive makes forty jars of honey a year"]
+        await memory.drain()
+        assert await contents(memory, "an insect") == found
+        assert await contents(memory, "an insect or two") == found
+
+
+async def test_a_filter_reaches_what_the_nearest_vectors_do_not(database_path: Path, store: str):
+    async with opened(settings_of(database_path, store)) as memory:
+        for number in range(30):
+            await memory.remember(f"Bee hive number {number} makes honey", tags=["bees"])
+        await memory.remember("Ben is allergic to peanuts", tags=["health"])
+        await memory.drain()
+        found = await memory.recall(
+            "a hive of bees or peanuts", tags=["health"], min_score=0, limit=3
+        )
+        assert [hit.content for hit in found] == ["Ben is allergic to peanuts"]
+
+
+async def test_scopes_do_not_see_each_other(database_path: Path, store: str):
+    async with opened(settings_of(database_path, store)) as memory:
+        ann, ben = memory.scope(user="ann"), memory.scope(user="ben")
+        await ann.remember("Ann keeps bees behind the house")
+        await ben.remember("Ben is allergic to peanuts")
+        await memory.drain()
+        assert (await state_of(memory)).scopes == 2
+        question = "an insect, and what food"
+        assert await contents(ann, question) == ["Ann keeps bees behind the house"]
+        assert await contents(ben, question) == ["Ben is allergic to peanuts"]
+
+
+async def test_reconcile_finds_and_repairs_what_somebody_changed_in_the_store(
+    database_path: Path, store: str
+):
+    async with opened(settings_of(database_path, store)) as memory:
+        for told in _TOLD:
+            await memory.remember(told)
+        await memory.drain()
+        (found,) = await memory.reconcile(dry_run=True)
+        assert (found.scopes, found.items, found.missing, found.extra) == (1, 4, 0, 0)
+        its = services(memory).vector_store
+        assert its is not None
+        (place,) = await its.following.rows.places()
+        space = await its.following.follower.space(place)  # type: ignore[attr-defined]
+        units = await its.sink.units(space, 0, 10)
+        await its.sink.remove(space, units[:1])
+        stray = np.ones((2, space.dimension), np.float32)
+        await its.sink.put(space, units[-1:] + np.arange(5, 7), stray)
+        (found,) = await memory.reconcile(dry_run=True)
+        assert (found.missing, found.extra, found.repaired) == (1, 2, False)
+        (found,) = await memory.reconcile()
+        assert (found.missing, found.extra, found.repaired) == (1, 2, True)
+        (found,) = await memory.reconcile(dry_run=True)
+        assert (found.items, found.missing, found.extra) == (4, 0, 0)
+        await its.sink.clear()
+        (found,) = await memory.reconcile(rebuild=True)
+        assert (found.items, found.missing, await its.sink.count(space)) == (4, 0, 4)
+
+
+async def test_forgotten_vectors_are_erased_at_once(database_path: Path, store: str):
+    async with opened(settings_of(database_path, store)) as memory:
+        kept = await memory.remember("Ann keeps bees behind the house")
+        gone = await memory.remember("Ben is allergic to peanuts")
+        await memory.drain()
+        its = services(memory).vector_store
+        assert its is not None
+        (place,) = await its.following.rows.places()
+        space = await its.following.follower.space(place)  # type: ignore[attr-defined]
+        forgotten = await memory.forget(gone.id, verify=True)
+        assert forgotten.away == ()
+        assert forgotten.verification is not None
+        assert forgotten.verification.is_gone
+        assert its.sink.name in " ".join(forgotten.verification.searched)
+        assert await its.sink.count(space) == 1
+        await memory.forget(everything=True)
+        assert await its.sink.count(space) == 0
+        assert (await state_of(memory)).scopes == 0
+        assert kept.id
+
+
+async def test_another_model_takes_over(database_path: Path, store: str):
+    async with opened(settings_of(database_path, store)) as memory:
+        for told in _TOLD:
+            await memory.remember(told)
+        await memory.drain()
+        before = await contents(memory, "an insect")
+        parts = services(memory)
+        # The same vectors under another number: as after `recollect reindex`.
+        await parts.database.write(_renumber_model)
+        assert await contents(memory, "an insect") == before
+        await memory.drain()
+        assert (await state_of(memory)).condition == "current"
+        (found,) = await memory.reconcile(dry_run=True)
+        assert (found.items, found.missing, found.extra) == (4, 0, 0)
+        assert await contents(memory, "an insect") == before
+
+
+def _renumber_model(connection: Any) -> None:
+    scopes, vectors, models = schema.scopes, schema.vectors, schema.embedding_models
+    (row,) = connection.execute(models.select()).mappings()
+    connection.execute(models.insert(), {**row, "id": row["id"] + 1, "name": "older"})
+    connection.execute(models.update().where(models.c.id == row["id"]).values(name="unused"))
+    connection.execute(models.update().where(models.c.id == row["id"] + 1).values(name=row["name"]))
+    connection.execute(vectors.update().values(model_id=row["id"] + 1))
+    for scope in (
+        connection.execute(scopes.select().where(scopes.c.unit_count > 0)).mappings().all()
+    ):
+        version = scope["version"] + 1
+        its = scopes.c.id == scope["id"]
+        connection.execute(
+            scopes.update().where(its).values(model_id=row["id"] + 1, version=version)
+        )
+        change = {"scope_id": scope["id"], "version": version, "seq": 0, "entity": "model"}
+        connection.execute(schema.changes.insert(), {**change, "id": "2", "op": "put"})
+
+
+# --- While the store is away ----------------------------------------------------------------------
+
+
+async def test_recall_goes_on_while_the_store_is_away_and_it_catches_up_afterwards(
+    database_path: Path, postgresql: str, caplog: pytest.LogCaptureFixture
+):
+    async with (
+        Proxy.to_socket_of(postgresql) as proxy,
+        opened(settings_of(database_path, proxy.url)) as memory,
+    ):
+        await memory.remember("Ann keeps bees behind the house")
+        await memory.drain()
+        proxy.cut()
+        await memory.remember("Ben is allergic to peanuts")
+        assert await contents(memory, "some food") == ["Ben is allergic to peanuts"]
+        recalled = await memory.recall("an insect", min_score=0)
+        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+        (note,) = recalled.degraded
+        assert "pgvector at" in note
+        assert "does not answer" in note
+        assert "compared instead" in note
+        assert "is away" in caplog.text
+        assert (await state_of(memory)).condition == "away"
+        # It is asked again after a pause, and nobody waits for it before.
+        started = asyncio.get_running_loop().time()
+        assert (await memory.recall("an insect of Ann", min_score=0)).degraded
+        assert asyncio.get_running_loop().time() - started < 1
+        with pytest.raises(RecollectError, match="does not answer"):
+            await memory.reconcile(dry_run=True)
+        proxy.mend()
+        await memory.reconcile()
+        assert (await state_of(memory)).condition == "current"
+        recalled = await memory.recall("an insect again", min_score=0)
+        assert not recalled.degraded
+        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+
+
+async def test_large_scopes_are_found_by_words_while_the_store_is_away(
+    database_path: Path, postgresql: str
+):
+    async with Proxy.to_socket_of(postgresql) as proxy:
+        settings = settings_of(database_path, proxy.url, vectors_exact=2)
+        async with opened(settings) as memory:
+            for told in _TOLD:
+                await memory.remember(told)
+            await memory.drain()
+            assert "Ann keeps bees behind the house" in await contents(memory, "an insect")
+            proxy.cut()
+            await memory.remember("There is a wasp in the kitchen")
+            recalled = await memory.recall("report, and an insect", min_score=0)
+            # By words, and what the store never had by meaning.
+            assert {hit.content for hit in recalled} == {_TOLD[2], "There is a wasp in the kitchen"}
+            assert "found by words only" in recalled.degraded[0]
+
+
+async def test_what_was_forgotten_while_the_store_was_away_is_erased_by_the_next_process(
+    database_path: Path, postgresql: str
+):
+    async with Proxy.to_socket_of(postgresql) as proxy:
+        settings = settings_of(database_path, proxy.url)
+        async with opened(settings) as memory:
+            await memory.remember("Ann keeps bees behind the house")
+            await memory.drain()
+            its = services(memory).vector_store
+            assert its is not None
+            (place,) = await its.following.rows.places()
+            space = await its.following.follower.space(place)  # type: ignore[attr-defined]
+            proxy.cut()
+            forgotten = await memory.forget(everything=True, verify=True)
+            assert forgotten.erasure_pending
+            assert [it for it in forgotten.away if "pgvector at" in it]
+            assert forgotten.verification is None or not forgotten.verification.is_gone
+            assert (await state_of(memory)).to_erase == 1
+        proxy.mend()
+        async with opened(settings) as memory:
+            its = services(memory).vector_store
+            assert its is not None
+            assert await its.sink.count(space) == 1
+            await memory.drain()
+            assert await its.sink.count(space) == 0
+            assert (await state_of(memory)).to_erase == 0
+
+
+async def test_a_memory_opens_while_the_store_is_away(database_path: Path):
+    settings = settings_of(database_path, "qdrant://127.0.0.1:1")
+    async with opened(settings) as memory:
+        await memory.remember("Ann keeps bees behind the house")
+        recalled = await memory.recall("an insect", min_score=0)
+        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+        assert (await state_of(memory)).condition in ("building", "away")
+
+
+async def test_doctor_says_how_the_store_is(database_path: Path, postgresql: str):
+    settings = settings_of(database_path, postgresql)
+    async with opened(settings) as memory:
+        await memory.remember("Ann keeps bees behind the house")
+        await memory.drain()
+    (finding,) = [it for it in (await diagnose(settings)).findings if it.part == "vectors store"]
+    assert finding.verdict == "ok"
+    assert re.search(r"pgvector \d.*HNSW.*1 of 1 units of 1 scopes, up to date", finding.message)
+    away = settings_of(database_path, "qdrant://127.0.0.1:1")
+    (finding,) = [it for it in (await diagnose(away)).findings if it.part == "vectors store"]
+    assert finding.verdict == "warning"
+    assert "does not answer" in finding.message
+
+
+async def test_a_copy_has_its_own_vectors(database_path: Path, tmp_path: Path, store: str):
+    settings = settings_of(database_path, store)
+    async with opened(settings) as memory:
+        for told in _TOLD:
+            await memory.remember(told)
+        await memory.drain()
+    target = Settings.load(
+        {
+            "data_dir": tmp_path / "copy",
+            "storage": {"path": tmp_path / "copy.db", "vectors": store, "vectors_from": 1},
+        }
+    )
+    await copy_store(settings, target)
+    async with opened(target) as memory:
+        assert (await state_of(memory)).condition == "building"
+        assert "Ann keeps bees behind the house" in await contents(memory, "an insect")
+        await memory.drain()
+        assert (await state_of(memory)).done == 4
+        await memory.forget(everything=True)
+    async with opened(settings) as memory:
+        (found,) = await memory.reconcile(dry_run=True)
+        assert (found.items, found.missing, found.extra) == (4, 0, 0)
+
+
+@pytest.mark.sqlite(reason="backups are of files")
+async def test_a_restored_backup_starts_with_an_empty_store(
+    database_path: Path, tmp_path: Path, store: str
+):
+    settings = settings_of(database_path, store)
+    async with opened(settings) as memory:
+        await memory.remember("Ann keeps bees behind the house")
+        await memory.drain()
+        await memory.backup(tmp_path / "backup.db")
+        await memory.remember("This is not in the backup")
+        await memory.drain()
+        assert (await state_of(memory)).done == 2
+    await restore(tmp_path / "backup.db", settings)
+    async with opened(settings) as memory:
+        await memory.drain()
+        (found,) = await memory.reconcile(dry_run=True)
+        assert (found.items, found.missing, found.extra) == (1, 0, 0)
+
+
+async def test_pgvector_needs_a_memory_on_postgresql(tmp_path: Path):
+    settings = Settings.load(
+        {"data_dir": tmp_path, "storage": {"path": tmp_path / "memory.db", "vectors": "pgvector"}}
+    )
+    with pytest.raises(SettingsError, match="needs a memory on PostgreSQL"):
+        async with opened(settings):
+            pass
