@@ -1,1 +1,0 @@
-import{t as e}from"./words-DH_KEfqV.js";import{C as t,T as n,nr as r}from"./index-Bd-Phs3D.js";import{Welcome as i}from"./Welcome-7p4ia_v1.js";import{t as a}from"./words-D5dsKGqv.js";var o=r();function s(){let{w:r}=e(a);return(0,o.jsx)(n,{title:r(`agent.title`),children:(0,o.jsx)(t,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};
