@@ -1,1 +1,0 @@
-import{t as e}from"./words-XNcKMaOQ.js";import{C as t,T as n,tr as r}from"./index-54zPvFr7.js";import{Welcome as i}from"./Welcome-CQ4EEzcj.js";import{t as a}from"./words-W9qPD3Ka.js";var o=r();function s(){let{w:r}=e(a);return(0,o.jsx)(n,{title:r(`agent.title`),children:(0,o.jsx)(t,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};
