@@ -1,4 +1,4 @@
-"""What an agent would be told, a person's page, the steps of a write, the palette, the beginning."""
+"""What an agent would be told, a person, the steps of a write, the palette, the beginning."""
 
 import re
 
@@ -44,7 +44,7 @@ def test_what_an_agent_would_be_told_is_shown_tried_and_compared(console: Consol
     page.get_by_role("button", name="End the comparison").click()
     page.get_by_role("button", name="Items").click()
     page.get_by_role("button", name="Try without: Ann prefers window seats").click()
-    page.get_by_role("button", name="Block").click()
+    page.get_by_role("button", name="Block", exact=True).click()
     expect(block).to_contain_text("seat at the exit")
     expect(block).not_to_contain_text("window seats")
     # Nothing of it is stored.

@@ -127,7 +127,7 @@ export function Shell() {
           <span className="flex-1" />
           <button
             type="button"
-            aria-label={t("palette.open")}
+            aria-label={`${t("palette.open")}: ${PALETTE_KEYS.join(" ")}`}
             aria-keyshortcuts="Control+K Meta+K"
             className="focusable text-muted hover:bg-default hover:text-foreground me-1 flex h-8 cursor-pointer items-center gap-2 rounded-lg px-2.5 md:border md:border-line"
             onClick={() => setPaletteOpen(true)}

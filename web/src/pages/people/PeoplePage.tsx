@@ -36,7 +36,7 @@ export function PeoplePage() {
   const all = people.data?.items ?? [];
   const shown = all.filter((it) => it.name.toLowerCase().includes(sought.trim().toLowerCase()));
   return (
-    <Page title={w("title")} lead={w("lead")} isReady={!people.isPending || !reach.isOperator}>
+    <Page title={w("title")} lead={w("lead")}>
       {!reach.isOperator ? (
         <EmptyState icon={UsersRound} title={w("none")}>
           {w("noneLead")}

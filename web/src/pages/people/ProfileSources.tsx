@@ -52,7 +52,7 @@ export function ProfileSources({ person, agent }: OfPerson) {
           </EmptyState>
         ) : (
           <div className="space-y-6">
-            <section aria-labelledby="lines">
+            <section aria-labelledby="lines" hidden={lines.length === 0}>
               <h2 id="lines" className="sr-only">
                 {w("view.profile")}
               </h2>
@@ -194,7 +194,7 @@ function SourcedLine({
           to="/org/$org/ws/$workspace/memory"
           params={place}
           search={{ user: person, agent, record: line.id }}
-          className="focusable said rounded-md text-[15px] underline-offset-2 hover:underline"
+          className="focusable said line-clamp-3 rounded-md text-[15px] underline-offset-2 hover:underline"
         >
           {line.text.slice(0, 600)}
         </Link>
