@@ -80,8 +80,9 @@ format: setup ## format and fix what can be fixed safely
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-adapter-environments: ## the environments of the frameworks whose adapters are tested
+adapter-environments: ## the environments of the frameworks whose adapters are tested, and an S3 server
 	@sh tools/setup.sh adapter langgraph
+	@sh tools/setup.sh server seaweedfs
 
 adapters: setup ## the adapters that `make test` leaves out, each in an environment of its own
 	$(BIN)/pytest -m adapters tests/integration

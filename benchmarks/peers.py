@@ -6,10 +6,12 @@ turns, and a figure is the median of the rounds. `numpy` is the floor: a table, 
 memory. Vectors are looked up, so that no model is part of the speed; for the quality all others are
 given the vectors of our embedder, as none of them has a default that works offline.
 
-    python benchmarks/peers.py [--sizes 10000,100000] [--rounds 3] [--sets FOLDER] [--questions 100]
-                               [--json FILE] [--chart FILE.svg] [--docs] [NAME ...]
+    python benchmarks/peers.py [--sizes 10000,100000] [--rounds 3] [--one-by-one 10000]
+                               [--sets FOLDER] [--questions 100] [--json FILE] [--chart FILE.svg]
+                               [--docs] [NAME ...]
 
-`--docs` writes docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
+A run that was stopped goes on where it ended; `--again` begins anew. `--docs` writes
+docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,7 @@ from recollect.evaluation.speed import Writer
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 ENVIRONMENTS = HERE / ".venv-peers"
+KEPT = HERE.parent / "reports" / "peers.json"
 LIVES = HERE / "everyday"
 # sqlite-vec and SqliteStore need a SQLite that loads extensions: pysqlite3 brings one.
 PACKAGES: dict[str, list[str]] = {
@@ -53,9 +57,9 @@ PACKAGES: dict[str, list[str]] = {
     "numpy": [],
 }
 NAMES = ["recollect", *PACKAGES]
-# mem0 and LlamaIndex commit every text by itself: filling in takes minutes, so they are measured in
-# one round, up to this size.
-ONE_BY_ONE = {"mem0": 10_000, "llama-index": 10_000}
+# These commit every text by itself: filling in takes minutes, so they are measured in one round, up
+# to `--one-by-one` records.
+ONE_BY_ONE = ("mem0", "llama-index")
 DIMENSION = 384
 QUESTIONS = 303
 KILLED_AFTER = 100
@@ -109,6 +113,8 @@ def install(names: Iterable[str]) -> dict[str, str]:
     versions: dict[str, str] = {}
     for name in names:
         if name == "recollect":
+            asked = ["git", "-C", HERE, "rev-parse", "--short=8", "HEAD"]
+            versions[name] = subprocess.check_output(asked, text=True).strip()
             continue
         place, packages = ENVIRONMENTS / name, ["numpy", *PACKAGES[name]]
         made_for, python = place / ".made-for", place / "bin" / "python"
@@ -191,27 +197,54 @@ def lost_when_killed(name: str, texts: Path, folder: Path) -> int:
     return max(0, acknowledged - int(told(name, texts, folder, "count")))
 
 
+class Kept:
+    """What was measured so far, in a file: a run that was stopped goes on where it ended."""
+
+    def __init__(self, path: Path, of: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+        self._path = path
+        self._versions = versions
+        self._values: dict[str, Any] = {}
+        if path.exists():
+            kept = json.loads(path.read_text())
+            self._values = kept["measured"] if kept["of"] == of else {}
+        self._of = of
+
+    def get(self, what: str, name: str, measure: Callable[[], Any]) -> Any:
+        key = f"{what} {self._versions.get(name, name)}"
+        if key not in self._values:
+            print(f"{what}: {name}", file=sys.stderr, flush=True)
+            self._values[key] = measure()
+            self._path.parent.mkdir(exist_ok=True)
+            self._path.write_text(json.dumps({"of": self._of, "measured": self._values}))
+        return self._values[key]
+
+
 def compare_speed(
-    names: Sequence[str], sizes: Sequence[int], rounds: int
+    names: Sequence[str], sizes: Sequence[int], rounds: int, one_by_one: int, kept: Kept
 ) -> dict[str, dict[str, float | None]]:
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as place:
+
+        def measure(name: str) -> dict[str, float]:
+            most = min(one_by_one, max(sizes)) if name in ONE_BY_ONE else max(sizes)
+            texts = Path(place) / f"texts-{most}.npz"
+            if not texts.exists():
+                write_texts(texts, [size for size in sizes if size <= most])
+            return measured(name, texts, Path(place))
+
         for number in range(rounds):
             for name in names:
                 if number and name in ONE_BY_ONE:
                     continue
-                most = ONE_BY_ONE.get(name, max(sizes))
-                texts = Path(place) / f"texts-{most}.npz"
-                if not texts.exists():
-                    write_texts(texts, [size for size in sizes if size <= most])
-                print(f"round {number + 1}: {name}", file=sys.stderr)
-                found[name].append(measured(name, texts, Path(place)))
+                figures = kept.get(f"speed {number + 1}", name, partial(measure, name))
+                found[name].append(figures)
     return {
         name: {
             row: statistics.median(it[row] for it in some) if row in some[0] else None
             for row in rows_of(sizes)
         }
         for name, some in found.items()
+        if some
     }
 
 
@@ -251,7 +284,9 @@ def write_set(
     )
 
 
-def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> dict[str, Any]:
+def quality_on_set(
+    names: Sequence[str], recall_set: RecallSet, place: Path, kept: Kept
+) -> dict[str, Any]:
     units = [(unit.scope, text_of(unit)) for unit in recall_set.units]
     asked = [(query.scope, query.query) for query in recall_set.queries]
     path = place / f"{recall_set.name}.npz"
@@ -263,7 +298,7 @@ def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> 
     same = {unit.id: ids[key] for unit, key in zip(recall_set.units, units, strict=True)}
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = ranked(name, path, place)
+        rankings = kept.get(path.stem, name, partial(ranked, name, path, place))
         hits: list[float] = []
         recalls: list[float] = []
         for query, texts in zip(recall_set.queries, rankings, strict=True):
@@ -275,7 +310,7 @@ def quality_on_set(names: Sequence[str], recall_set: RecallSet, place: Path) -> 
     return figures
 
 
-def quality_everyday(names: Sequence[str], place: Path, lives: int) -> dict[str, Any]:
+def quality_everyday(names: Sequence[str], place: Path, lives: int, kept: Kept) -> dict[str, Any]:
     """Tell the invented lives as plain texts, and count how often the best hit is right."""
     units: list[tuple[str, str]] = []
     checks: list[dict[str, Any]] = []
@@ -292,7 +327,7 @@ def quality_everyday(names: Sequence[str], place: Path, lives: int) -> dict[str,
     write_set(path, units, [(check["life"], check["ask"]) for check in checks])
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = ranked(name, path, place)
+        rankings = kept.get(path.stem, name, partial(ranked, name, path, place))
         first = [
             bool(texts) and says(texts[0], check["want"])
             for check, texts in zip(checks, rankings, strict=True)
@@ -314,7 +349,6 @@ def says(text: str, wanted: Iterable[str]) -> bool:
 
 
 def ranked(name: str, path: Path, place: Path) -> list[list[str]]:
-    print(f"quality on {path.stem}: {name}", file=sys.stderr)
     folder = place / f"{path.stem}-{name}"
     folder.mkdir()
     rankings: list[list[str]] = told(name, path, folder, "quality")
@@ -323,15 +357,15 @@ def ranked(name: str, path: Path, place: Path) -> list[list[str]]:
 
 
 def compare_quality(
-    names: Sequence[str], folder: Path | None, questions: int, most_units: int
+    names: Sequence[str], folder: Path | None, questions: int, most_units: int, kept: Kept
 ) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
-        figures[EVERYDAY] = quality_everyday(names, Path(place), max(1, questions // 8))
+        figures[EVERYDAY] = quality_everyday(names, Path(place), max(1, questions // 8), kept)
         for name in sets_in(folder) if folder is not None else ():
             recall_set = read_set(folder, name).first(questions)
             if len(recall_set.units) <= most_units:
-                figures[name] = quality_on_set(names, recall_set, Path(place))
+                figures[name] = quality_on_set(names, recall_set, Path(place), kept)
     return figures
 
 
@@ -456,23 +490,31 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sizes", default="10000,100000", help="records of one user")
+    parser.add_argument("--one-by-one", type=int, default=10_000, help="most for the slow ones")
     parser.add_argument("--sets", type=Path, help="folder of the recall sets")
     parser.add_argument("--questions", type=int, default=100, help="of each set; 0 for no quality")
     parser.add_argument("--units", type=int, default=5_000, help="leave larger sets out")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--chart", type=Path, help="draw the figures of speed to this SVG file")
     parser.add_argument("--docs", action="store_true", help="write them into docs/benchmarks*")
+    parser.add_argument("--again", action="store_true", help="measure everything anew")
     asked = parser.parse_args()
+    if asked.again:
+        KEPT.unlink(missing_ok=True)
     sizes = sorted(int(it) for it in asked.sizes.split(","))
     versions = install(asked.names)
+    measured_as = {"sizes": sizes, "one_by_one": asked.one_by_one, "questions": asked.questions}
+    kept = Kept(KEPT, measured_as, versions)
+    speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one, kept)
     quality: dict[str, Any] = {}
     if asked.questions:
-        quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units)
-    speed = compare_speed(asked.names, sizes, asked.rounds) if asked.rounds else {}
+        quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units, kept)
     report = {
         "machine": machine(),
         "versions": versions,
+        "sizes": sizes,
         "rounds": asked.rounds,
+        "one_by_one": asked.one_by_one,
         "questions": asked.questions,
         "speed": speed,
         "quality": quality,

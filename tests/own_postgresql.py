@@ -8,12 +8,13 @@ import signal
 import tempfile
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import Connection, create_engine, make_url
 from sqlalchemy.pool import NullPool
 
 from recollect.settings.place import driver_url
@@ -43,14 +44,18 @@ class OwnPostgresql:
 
     def run(self, statement: str, url: str = "") -> list[tuple[Any, ...]]:
         """Run a statement, past all of our code."""
-        engine = create_engine(
-            make_url(driver_url(url or self._address)),
-            isolation_level="AUTOCOMMIT",
-            poolclass=NullPool,
-        )
-        with engine.connect() as connection:
+        with self.connected(url or self._address) as connection:
             done = connection.exec_driver_sql(statement)
             return [tuple(row) for row in done] if done.returns_rows else []
+
+    @contextmanager
+    def connected(self, url: str) -> Iterator[Connection]:
+        """Connect to a database, past all of our code."""
+        engine = create_engine(
+            make_url(driver_url(url)), isolation_level="AUTOCOMMIT", poolclass=NullPool
+        )
+        with engine.connect() as connection:
+            yield connection
 
     @property
     def processes(self) -> list[int]:

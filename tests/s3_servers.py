@@ -100,7 +100,7 @@ class S3Server:
             retry_config={"max_retries": 0},
         )
 
-    def keys(self) -> list[str]:
+    def stored(self) -> list[str]:
         return sorted(found["path"] for batch in self.store().list() for found in batch)
 
     def kill(self) -> None:

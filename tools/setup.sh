@@ -209,8 +209,8 @@ make_training_environment() {
 make_adapter_lock() {
     name=$1
     shift
-    "$uv" pip compile pyproject.toml "tests/adapters/$name.in" --extra server --extra remote \
-        --universal --python-version 3.11 --generate-hashes \
+    "$uv" pip compile pyproject.toml "tests/adapters/$name.in" --extra remote \
+        --no-emit-package recollect-embedder --universal --python-version 3.11 --generate-hashes \
         --custom-compile-command "tools/setup.sh adapter-lock $name" --quiet "$@" \
         --output-file "tests/adapters/$name.lock"
 }
@@ -288,7 +288,7 @@ make_environment() {
     if [ "$mode" = dev ]; then
         "$uv" pip sync $quiet --require-hashes requirements.lock
     else
-        "$uv" pip install $quiet --group build --requirements pyproject.toml --extra models \
+        "$uv" pip install $quiet --group build --requirements pyproject.toml --extra models --extra mcp \
             --constraints requirements.lock
     fi
     say "3 of 3: installing Recollect itself"

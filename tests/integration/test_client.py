@@ -27,6 +27,7 @@ from recollect.errors import (
     Unreachable,
 )
 from recollect.sync import Memory as BlockingMemory
+from tests.other_memories import write_samples
 from tests.serving import served
 
 
@@ -158,6 +159,16 @@ async def test_rooms_transfers_and_jobs_from_afar(memory: Memory, tmp_path: Path
     chat.write_text('{"role": "user", "content": "We sail."}\n', encoding="utf-8")
     assert [(await memory.import_chat(chat)).added for _ in range(2)] == [1, 0]
     assert [it.content for it in await memory.turns(session="summer")] == ["We sail."]
+    with pytest.raises(InvalidInput):
+        await memory.move_in("http://127.0.0.1:9/mem0", "mem0")
+    write_samples(tmp_path / "others")
+    # A folder travels as an archive of it.
+    helpers = tmp_path / "others" / "agents"
+    helpers.mkdir()
+    (tmp_path / "others" / "helper.af").rename(helpers / "helper.af")
+    moved = [await memory.move_in(helpers, "letta") for _ in range(2)]
+    assert [(it.records.added, it.messages.added) for it in moved] == [(1, 2), (0, 0)]
+    assert any("tools" in it.reason for it in moved[0].left_out)
     await memory.drain()
     assert (await memory.stats()).jobs.failed == 0
     assert (await memory.reindexing()).is_going_on is False

@@ -69,6 +69,7 @@ NO_CONTENT = {
         for table in ("scopes", "blobs", "audit_chain", "tombstones")
         for column in ("org", "workspace")
     },
+    "the address of a store": {"followers.name"},
     "a keyed hash whose key is erased": {
         *("audit_chain.actor", "audit_chain.mac", "audit_chain.hash"),
     },

@@ -16,8 +16,10 @@ from recollect import Memory
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.errors import SettingsError
 from recollect.settings import Settings
+from tests.certificates import write_certificate
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
+from tests.database_servers import free_port
 from tests.fakes import FakeEmbedder
 from tests.redis_servers import RedisServer
 from tests.services import services, without_background_work
@@ -67,7 +69,7 @@ async def mirror(memory: Memory) -> None:
     """Bring the mirror up to date, as the background does every second."""
     following = services(memory).mirroring
     assert following is not None
-    assert await following.catch_up()
+    await until(following.catch_up)
 
 
 async def shared_hits(memory: Memory) -> int:
@@ -512,10 +514,54 @@ def test_the_doctor_says_how_redis_is(
 LEAST_RIGHTS = ("+@read", "+@write", "+@connection", "+@pubsub", "+@transaction", "+info")
 
 
-def test_the_least_rights_that_the_guide_names_are_enough(
-    cli: CommandLine, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+async def test_the_least_rights_that_the_guide_names_are_enough(
+    database_path: Path, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr("recollect.assemble.lifetime._START_DELAY_SECONDS", 0.0)
     redis.ask("ACL", "SETUSER", "recollect", "on", ">pw", "~memory:*", "&memory:*", *LEAST_RIGHTS)
-    monkeypatch.setenv("RECOLLECT_STORAGE__STATE", f"redis://recollect:pw@127.0.0.1:{redis.port}")
-    finding, _ = examined(cli)
-    assert finding["verdict"] == "ok", finding["message"]
+    url = f"redis://recollect@127.0.0.1:{redis.port}/0"
+    access = {"state_password": "pw"}
+    async with Memory.open(settings_for(database_path, url, storage=access)) as memory:
+        await memory.remember(TEA, tier="short", expires_at=_in_days(services(memory), 1))
+        await memory.remember("How to make tea", kind="procedural", steps=["boil"])
+        await memory.recall(QUESTION)
+        await memory.session("s").scratchpad.update(ScratchpadUpdate(current_goal="tea"))
+        await until(lambda: redis.ask("PUBSUB", "NUMSUB", "memory:changes")[1] == 1)
+        await mirror(memory)
+        forgotten = await memory.forget(everything=True, verify=True)
+        assert forgotten.verification is not None
+        stats = (await memory.stats()).redis
+        assert stats is not None
+        assert (stats.failures, stats.problem) == (0, "")
+
+
+def _in_days(parts: Any, days: float) -> Any:
+    return parts.clock.now() + timedelta(days=days)
+
+
+async def test_an_encrypted_server_is_believed_if_its_certificate_is(
+    database_path: Path, tmp_path: Path
+):
+    for name in ("own", "others"):
+        write_certificate(tmp_path / f"{name}.pem", tmp_path / f"{name}.key")
+    server = RedisServer(
+        *(
+            "--tls-cert-file",
+            str(tmp_path / "own.pem"),
+            "--tls-key-file",
+            str(tmp_path / "own.key"),
+        ),
+        *("--tls-auth-clients", "no", "--tls-port", str(port := free_port())),
+    )
+    try:
+        for trusted, is_away in (("own", False), ("others", True)):
+            url = f"rediss://127.0.0.1:{port}/0?ssl_ca_certs={tmp_path / trusted}.pem"
+            async with Memory.open(settings_for(database_path, url)) as memory:
+                pad = memory.session("s").scratchpad
+                await pad.update(ScratchpadUpdate(current_goal="tea"))
+                assert (await pad.read()).current_goal == "tea"
+                stats = (await memory.stats()).redis
+                assert stats is not None
+                assert stats.is_away is is_away, stats.problem
+    finally:
+        server.stop()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from recollect import Memory
 from recollect.errors import Conflict, StorageError
 from recollect.settings import Settings
 from tests.own_postgresql import OwnPostgresql
+from tests.reports import write_report
 
 _names = count(1)
 # Writes must not wait for the models.
@@ -347,3 +349,94 @@ async def test_without_a_spool_it_fails_at_once(postgresql: OwnPostgresql, tmp_p
             postgresql.start()
         assert (await memory.remember("Ann has a dog")).content == "Ann has a dog"
     assert _files(settings) == []
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+async def test_faults_under_load(postgresql: OwnPostgresql, tmp_path: Path) -> None:
+    """Write `reports/spool.json`: what each fault of the server costs its callers."""
+    table: dict[str, dict[str, float]] = {}
+    for fault, (begin, end) in {
+        "killed": (postgresql.kill, postgresql.start),
+        "paused": (postgresql.pause, postgresql.resume),
+        "restarted at once": (postgresql.kill, lambda: None),
+    }.items():
+        folder = tmp_path / fault.split()[0]
+        folder.mkdir()
+        settings = _settings(postgresql.database(f"spool{next(_names)}"), folder)
+        async with Memory.open(settings) as memory:
+            load = _Load(memory)
+            clients = [asyncio.create_task(load.run(number)) for number in range(4)]
+            await asyncio.sleep(3)
+            await asyncio.to_thread(begin)
+            if fault == "restarted at once":
+                await asyncio.to_thread(postgresql.start)
+            else:
+                await asyncio.sleep(6)
+            await asyncio.to_thread(end)
+            back = time.monotonic()
+            await asyncio.sleep(3)
+            load.is_over = True
+            await asyncio.gather(*clients)
+            await _stored(memory)
+            recovered = time.monotonic() - back
+        url = settings.storage.url
+        records = dict(postgresql.run("SELECT id, content FROM records", url))
+        turns = postgresql.run("SELECT id, content, ordinal FROM turns ORDER BY ordinal", url)
+        said = [
+            (session, int(number))
+            for session, _, number in (content.partition(" ") for _, content, _ in turns)
+        ]
+        table[fault] = {
+            "acknowledged": len(load.records) + len(load.turns),
+            "spooled": load.spooled,
+            "lost": len(load.records - records.keys())
+            + len(load.turns - {turn for turn, _, _ in turns}),
+            "doubled": len(records) - len(set(records.values())) + len(said) - len(set(said)),
+            "out of order": sum(
+                one[1] > next_one[1]
+                for session in {it[0] for it in said}
+                for one, next_one in pairwise([it for it in said if it[0] == session])
+            ),
+            "errors": load.errors,
+            "degraded recalls": load.degraded,
+            "slowest acknowledgement (s)": round(load.slowest, 2),
+            "until all was stored (s)": round(recovered, 2),
+        }
+    write_report("spool", {"load_average": os.getloadavg()[0], "faults": table})
+    for figures in table.values():
+        assert figures["lost"] == figures["doubled"] == figures["out of order"] == 0
+        assert figures["errors"] == 0
+
+
+class _Load:
+    """Callers who remember, observe and recall without a pause."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self.is_over = False
+        self.records: set[str] = set()
+        self.turns: set[str] = set()
+        self.spooled = self.degraded = self.errors = 0
+        self.slowest = 0.0
+
+    async def run(self, client: int) -> None:
+        session = f"client{client}"
+        for number in count():
+            if self.is_over:
+                return
+            began = time.monotonic()
+            try:
+                record = await self._memory.remember(f"{session} wrote {number}")
+                (turn,) = await self._memory.observe(
+                    {"role": "user", "content": f"{session} {number}"}, session=session
+                )
+            except StorageError:
+                self.errors += 1
+                continue
+            self.slowest = max(self.slowest, (time.monotonic() - began) / 2)
+            self.records.add(record.id)
+            self.turns.add(turn.id)
+            self.spooled += record.spooled + turn.spooled
+            found = await self._memory.recall(f"what did {session} write?")
+            self.degraded += any("away" in note for note in found.degraded)

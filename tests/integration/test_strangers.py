@@ -214,3 +214,32 @@ async def test_mcp_takes_no_address_that_leaves_open_whose_memory_is_meant(
             headers={"Accept": "application/json, text/event-stream"},
         )
     assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+def test_in_a_container_one_option_is_enough_and_makes_the_first_key(tmp_path: Path):
+    command = [*RECOLLECT, "serve", "--container", "--port", "0", "--json", "--data", str(tmp_path)]
+
+    def told() -> dict[str, Any]:
+        with Child(command, stdout=subprocess.PIPE, env=os.environ, encoding="utf-8") as server:
+            assert server.stdout is not None
+            start = json.loads(server.stdout.readline())
+            address = start["address"].replace("0.0.0.0", "127.0.0.1")
+            proxied = {"Host": "memory.example.org", "X-Forwarded-Proto": "https"}
+            start["health"] = httpx.get(f"{address}/health", timeout=60).status_code
+            start["nobody"] = httpx.get(
+                f"{address}/v1/records", headers=proxied, timeout=60
+            ).status_code
+            if key := start.get("first_key"):
+                given = {**proxied, **_bearer(key)}
+                start["somebody"] = httpx.get(
+                    f"{address}/v1/keys", headers=given, timeout=60
+                ).status_code
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=120)
+        return start
+
+    first, again = told(), told()
+    assert (first["health"], first["nobody"], first["somebody"]) == (200, 401, 200)
+    # It is told once.
+    assert "first_key" not in again
+    assert again["nobody"] == 401

@@ -88,7 +88,7 @@ def test_the_wheel_of_recollect_holds_neither_weights_nor_the_recipe(wheels: dic
         (about,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
         needed = [it for it in wheel.read(about).decode().splitlines() if "Requires-Dist" in it]
         always = {it.split()[1].split(">")[0] for it in needed if "extra ==" not in it}
-        assert {"fastapi", "mcp", "onnxruntime", "recollect-embedder", "uvicorn"} <= always
+        assert {"fastapi", "onnxruntime", "recollect-embedder", "uvicorn"} <= always
         assert "file:" not in "".join(needed), "a wheel goes to other machines"
 
 
@@ -189,7 +189,8 @@ def test_pip_installs_both_wheels_from_a_folder_into_an_empty_environment(
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, *map(str, wheels.values())], check=True, cwd=tmp_path)
+    package, models = (str(wheels[name]) for name in ("recollect", _DATA))
+    subprocess.run([*pip, f"{package}[mcp]", models], check=True, cwd=tmp_path)
     _rehearse([str(environment / "bin" / "recollect")], tmp_path, _elsewhere(tmp_path))
 
 
@@ -197,6 +198,6 @@ def test_pip_installs_both_wheels_from_a_folder_into_an_empty_environment(
 def test_pip_installs_a_clone(tmp_path: Path):
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", str(_ROOT)]
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", f"{_ROOT}[mcp]"]
     subprocess.run(pip, check=True, cwd=tmp_path)
     _rehearse([str(environment / "bin" / "recollect")], tmp_path, _elsewhere(tmp_path))

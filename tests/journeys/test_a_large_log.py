@@ -41,8 +41,8 @@ async def test_shown_is_what_the_user_asked_about(memory: Memory, language: str)
 async def test_the_beginning_is_not_called_relevant(memory: Memory):
     _, line = _NEEDLES["en"]
     shown = (await _asked(memory, "Anything unusual?", _log(line)))[-1]["content"]
-    assert "No relevant passage found, its beginning" in shown
-    assert "batch 10\n" in shown
+    # The question has no word of it, and the digest points at it.
+    assert line in shown.partition("📂")[2]
 
     (archive,) = await memory.archives.list()
     found = await memory.load_tool_history(archive.id, query="E4711")

@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import threading
 import zipfile
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,10 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.transfer import MovedIn
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput, NotFound, StorageError
 from recollect.settings import Settings
 from tests.command_line import CommandLine, Said
+from tests.database_servers import PostgresqlServer
 from tests.fakes import FakeEmbedder
 from tests.other_memories import (
     STORES,
@@ -297,3 +300,74 @@ def test_the_command_line_tells_what_was_left_out(
     assert (done["records"]["added"], done["dry_run"]) == (60, False)
     refused = command_line("import", store, "--dry-run", "--json")
     assert refused.error["code"] == "bad_usage"
+
+
+class _Server(BaseHTTPRequestHandler):
+    """Answers as a Qdrant server scrolls, two points at a time, and as Letta exports an agent."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        start = asked.get("offset") or 0
+        points = [
+            {"id": str(it), "payload": {"data": f"note {it}", "user_id": "ann"}}
+            for it in range(start, min(start + 2, 5))
+        ]
+        following = start + 2 if start + 2 < 5 else None
+        self._answer({"result": {"points": points, "next_page_offset": following}})
+
+    def do_GET(self) -> None:
+        self._answer(agent_file())
+
+    def _answer(self, told: object) -> None:
+        body = json.dumps(told).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+async def test_an_address_is_read_page_by_page(memory: Memory):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        ann = memory.scope(user="ann")
+        done = await ann.move_in(f"{address}/mem0", "mem0")
+        assert _counts(done) == (5, 0, 0, 0)
+        # These points have no time: their text is what is known again.
+        assert _counts(await ann.move_in(f"{address}/mem0", "mem0")) == (0, 5, 0, 0)
+        done = await ann.move_in(f"{address}/v1/agents/agent-1/export", "letta")
+        assert _counts(done) == (1, 0, 2, 0)
+    finally:
+        server.shutdown()
+        server.server_close()
+    with pytest.raises(StorageError, match="does not answer"):
+        await memory.move_in("http://127.0.0.1:9/mem0", "mem0")
+
+
+async def test_a_store_on_postgresql(memory: Memory):
+    """The table is that of langgraph-checkpoint-postgres 3."""
+    server = PostgresqlServer()
+    try:
+        server.run(
+            "CREATE TABLE store (prefix text NOT NULL, key text NOT NULL, value jsonb NOT NULL,"
+            " created_at timestamptz DEFAULT now(), updated_at timestamptz DEFAULT now(),"
+            " expires_at timestamptz, ttl_minutes int, PRIMARY KEY (prefix, key))",
+            "postgres",
+        )
+        server.run(
+            "INSERT INTO store (prefix, key, value)"
+            """ VALUES ('memories.ann', 'k', '{"content": "安妮养蜜蜂"}')""",
+            "postgres",
+        )
+        ann = memory.scope(user="ann")
+        source = server.url("postgres")
+        assert _counts(await ann.move_in(source, "langmem")) == (1, 0, 0, 0)
+        assert _counts(await ann.move_in(source, "langmem")) == (0, 1, 0, 0)
+        (record,) = (await ann.list()).items
+        assert record.content == "安妮养蜜蜂"
+    finally:
+        server.stop()

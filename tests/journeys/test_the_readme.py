@@ -54,6 +54,8 @@ _OTHER_PAGES = (
     "docs/models.zh-CN.md",
     "docs/people.md",
     "docs/people.zh-CN.md",
+    "docs/redis-and-s3.md",
+    "docs/redis-and-s3.zh-CN.md",
     "docs/supervisor.md",
     "docs/supervisor.zh-CN.md",
     "docs/trust.md",

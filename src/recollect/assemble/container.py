@@ -617,6 +617,7 @@ class Wiring:
             self.understanding.forget_texts,
             self.knowledge.own_document,
             lambda: self.moves.known(),
+            self.here.blobs,
             self.spool,
             self.redis,
             self.copies,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.domain.forgetting import FORGET
 from recollect.domain.write import READING, Pending
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, StorageError
 from recollect.ports.runtime import work_in_background
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _log = logging.getLogger(__name__)
 _START_DELAY_SECONDS: Final = 3.0
 # At most so many times as long takes what a busy machine does.
 _BUSY_FACTOR: Final = 6.0
+# How often it is tried to read a ledger that is away.
+_LEDGER_SECONDS: Final = 5.0
 # How often closing looks whether another process has read what was told.
 _POLL_SECONDS: Final = 0.1
 # What background work needs and takes long to import.
@@ -68,6 +70,8 @@ class Lifetime:
         self._loaded = asyncio.Event()
         self._ready_by = 0.0
         self._following: asyncio.Task[None] | None = None
+        self._rousing: asyncio.Task[None] | None = None
+        self._hiding: asyncio.Task[None] | None = None
 
     async def settle_in(self) -> None:
         """Do what comes before anything is read or written here."""
@@ -76,11 +80,32 @@ class Lifetime:
         await self._parts.moves.follow()
 
     async def hide_forgotten(self) -> None:
-        """Hide what an older copy of the database brought back, before anybody sees it."""
+        """Hide what an older copy of the database brought back, before anybody sees it.
+
+        The ledger of a database server may lie in a bucket. While that is away nobody can know
+        whether the database is an older copy; it is opened, and looked at when the bucket is back.
+        """
+        try:
+            await self._hide_forgotten()
+        except StorageError as problem:
+            if problem.code != "blobs_unreachable":
+                raise
+            _log.warning("what was forgotten is compared with the ledger later: %s", problem)
+            self._hiding = asyncio.create_task(self._hide_later(), name="recollect-hide")
+
+    async def _hide_forgotten(self) -> None:
         if await asyncio.to_thread(self._parts.database.ledger.ids):
             from recollect.assemble.upkeep import hide_forgotten
 
             await hide_forgotten(self._parts.database, self._parts.clock)
+
+    async def _hide_later(self) -> None:
+        while True:
+            await asyncio.sleep(_LEDGER_SECONDS)
+            try:
+                return await self._hide_forgotten()
+            except StorageError as problem:
+                _log.debug("the ledger is still away: %s", problem)
 
     async def go_on_forgetting(self) -> None:
         """Finish in the background any forgetting that was interrupted before it was erased."""
@@ -149,6 +174,7 @@ class Lifetime:
         if self._parts.vector_store is not None:
             self._parts.vector_store.following.start()
         if self._parts.here.outbox is not None:
+            self._parts.here.outbox.on_return.append(self._go_on_erasing)
             self._parts.here.outbox.start()
         if self._parts.redis is not None:
             await self._start_mirroring(self._parts.redis)
@@ -156,10 +182,23 @@ class Lifetime:
     async def _start_mirroring(self, redis: Redis) -> None:
         # In a thread, because importing takes a while and callers would wait.
         await asyncio.to_thread(importlib.import_module, "redis.asyncio")
+        redis.link.on_return.append(self._go_on_erasing)
         if self._parts.mirroring is not None:
             self._parts.mirroring.start()
         if self._parts.router.common is self._parts:
             redis.listen(self._hear)
+
+    def _go_on_erasing(self) -> None:
+        """Erase at once where a store is back what was forgotten while it was away."""
+        self._rousing = asyncio.create_task(self._rouse(), name="recollect-rouse")
+
+    async def _rouse(self) -> None:
+        from recollect.erasure.rows import SqlErasure
+
+        try:
+            await SqlErasure(self._parts.database, self._parts.clock).rouse()
+        except RecollectError as problem:
+            _log.warning("what was forgotten is erased later: %s", problem)
 
     def _hear(self, message: Message) -> None:
         """Drop what is kept beside the database and another server has changed."""
@@ -293,7 +332,8 @@ class Lifetime:
             await asyncio.wait([self._erasing])
             if not self._erasing.cancelled() and (problem := self._erasing.exception()):
                 _log.warning("forgetting continues when the memory is next opened: %s", problem)
-        for task in filter(None, (self._starting, self._catching_up, self._loading)):
+        tasks = (self._starting, self._catching_up, self._loading, self._rousing, self._hiding)
+        for task in filter(None, tasks):
             task.cancel()
             await asyncio.wait([task])
         endings: dict[str, Callable[[], Awaitable[object]]] = {

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.assemble.sharing import parties_of
-from recollect.assemble.stores import contents_of
 
 if TYPE_CHECKING:
     from recollect.assemble.redis import Redis
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from recollect.erasure.forgetting import Forgetting
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
+    from recollect.ports.archives import Blobs
     from recollect.ports.copies import Copies
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
@@ -146,6 +146,7 @@ def forgetting_of(
     forget_texts: Callable[[], None],
     own_document: Callable[[Caller, str], Awaitable[Document]],
     copied: Callable[[], Awaitable[Collection[str]]],
+    blobs: Blobs,
     spool: Spool | None,
     redis: Redis | None,
     copies: Sequence[Copies],
@@ -163,7 +164,6 @@ def forgetting_of(
             await redis.tell_forgotten()
         await sessions.discard(target)
 
-    blobs = contents_of(settings, database)
     erasure = SqlErasure(database, clock, in_place=settings.storage.erase_in_place)
     return Forgetting(
         erasure,

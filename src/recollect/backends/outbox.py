@@ -12,7 +12,7 @@ import logging
 import random
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -27,6 +27,8 @@ _BYTES_PER_SECOND: Final = 2_000_000
 _FIRST_PAUSE_SECONDS: Final = 1.0
 _LONGEST_PAUSE_SECONDS: Final = 60.0
 _INTERVAL_SECONDS: Final = 2.0
+# No content has this key.
+_NOTHING: Final = "nothing"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -42,6 +44,8 @@ class OutboxBlobs:
         self._again_at = 0.0
         self._problem = ""
         self._sending: asyncio.Task[None] | None = None
+        # Called when the bucket answers again.
+        self.on_return: list[Callable[[], None]] = []
 
     @property
     def name(self) -> str:
@@ -101,7 +105,8 @@ class OutboxBlobs:
         # First here, so that nobody sends it after it was deleted there.
         if self._has_folder:
             await self._outbox.delete(keys)
-        await self._bucket.delete(keys)
+        with self._noticing():
+            await self._bucket.delete(keys)
 
     async def stored(self) -> AsyncIterator[StoredBlob]:
         async for found in self._outbox.stored():
@@ -187,18 +192,27 @@ class OutboxBlobs:
             self._failures = min(self._failures + 1, 10)
             self._again_at = time.monotonic() + pause * random.uniform(0.8, 1.2)
             raise
-        if self._problem:
+        was_away, self._problem, self._failures, self._again_at = bool(self._problem), "", 0, 0.0
+        if was_away:
             _log.warning("%s is back", self.name)
-        self._problem, self._failures, self._again_at = "", 0, 0.0
+            for tell in self.on_return:
+                tell()
 
     async def _send_forever(self) -> None:
         while True:
             try:
                 if sent := await self.send():
                     _log.info("%d contents were sent to %s", sent, self.name)
+                elif self._problem:
+                    await self._ask()
             except StorageError as problem:
                 _log.debug("contents are sent later: %s", problem)
             await asyncio.sleep(max(_INTERVAL_SECONDS, self._again_at - time.monotonic()))
+
+    async def _ask(self) -> None:
+        """See whether the bucket is back: what is to be deleted there waits for that."""
+        with self._noticing():
+            await self._bucket.get_range(_NOTHING, 0, 1)
 
     @property
     def _has_folder(self) -> bool:

@@ -36,17 +36,21 @@ _KEPT: Final = 3
 REQUESTS: Final = "recollect.server.requests"
 
 
-def log_to(path: Path, *, is_structured: bool = False, with_requests: bool = False) -> None:
-    """Send warnings to a file, which is made when there is something to tell.
+def log_to(path: Path | None, *, is_structured: bool = False, with_requests: bool = False) -> None:
+    """Send warnings to a file, which is made when there is something to tell; None is stderr.
 
     A structured log is one JSON object a line; `with_requests` adds a line for each request.
     """
     log = logging.getLogger()
-    for earlier in [it for it in log.handlers if isinstance(it, _BestEffort)]:
+    for earlier in [it for it in log.handlers if isinstance(it, _BestEffort | _Stderr)]:
         log.removeHandler(earlier)
         earlier.close()
-    handler = _BestEffort(
-        path, maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8", delay=True
+    handler = (
+        _Stderr()
+        if path is None
+        else _BestEffort(
+            path, maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8", delay=True
+        )
     )
     handler.setFormatter(
         _JsonLines()
@@ -72,6 +76,10 @@ class _JsonLines(logging.Formatter):
         if record.exc_info:
             told["exception"] = self.formatException(record.exc_info)
         return json.dumps(told, ensure_ascii=False)
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """What a container's logs are made of."""
 
 
 class _BestEffort(RotatingFileHandler):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from recollect.domain.page import Page
     from recollect.domain.profile import Profile, ProfileLine
     from recollect.domain.relation import Link
-    from recollect.domain.stats import Diagnosis, Health, SpoolStats, Stats
+    from recollect.domain.stats import Diagnosis, Health, RedisStats, SpoolStats, Stats
     from recollect.domain.upkeep import Dispute, Swept
 
 T = TypeVar("T")
@@ -171,6 +171,7 @@ def stats(console: Console, figures: Stats) -> None:
         "embedding cache": f"{embeddings.entries:,} texts, {embeddings.hit_rate:.0%} hits",
         "summary cache": f"{figures.summary_cache.hit_rate:.0%} hits",
         "database": f"{figures.database_bytes:,} bytes",
+        **_redis(figures.redis),
         **_waiting(figures.spool),
         **_last_day(figures.last_day),
         **{f"{it.task} model": _tier(it) for it in figures.models},
@@ -190,6 +191,15 @@ def _followed(store: FollowerState) -> str:
     if store.to_erase:
         told += f", {store.to_erase:,} forgotten scopes to erase"
     return told
+
+
+def _redis(redis: RedisStats | None) -> dict[str, str]:
+    """Return how the Redis server is and what it was worth, if there is one."""
+    if redis is None:
+        return {}
+    state = f"away: {redis.problem}" if redis.is_away else f"{redis.calls:,} calls"
+    hits = f"{redis.recall_cache.hit_rate:.0%} of answers, {redis.embedding_cache.hit_rate:.0%}"
+    return {"redis": f"{redis.place}, {state}; had {hits} of vectors"}
 
 
 def _waiting(spool: SpoolStats) -> dict[str, str]:

@@ -17,9 +17,12 @@ ZstdError: Final = zstd.ZstdError
 _PIECE_BYTES: Final = 1 << 20
 
 
-def compressed(data: bytes, level: int) -> bytes:
+def compressed(data: bytes, level: int, *, has_checksum: bool = False) -> bytes:
     """Return data as one frame, which also says how long it is."""
-    return zstd.compress(data, level)
+    if not has_checksum:
+        return zstd.compress(data, level)
+    names = zstd.CompressionParameter
+    return zstd.compress(data, options={names.compression_level: level, names.checksum_flag: 1})
 
 
 def compress_file(content: BinaryIO, size: int, stored: BinaryIO, level: int) -> int:
@@ -42,11 +45,26 @@ def decompressed(stored: bytes, size: int) -> bytes:
 
 
 def pieces_of(stored: bytes, size: int = _PIECE_BYTES) -> Iterator[bytes]:
-    """Yield the data of a frame piece by piece, however long it says it is."""
-    reader = zstd.ZstdDecompressor()
-    piece = reader.decompress(stored, size)
-    while piece or not reader.eof:
-        if not piece and reader.needs_input:
-            raise ZstdError("the frame is cut short")
-        yield piece
-        piece = b"" if reader.eof else reader.decompress(b"", size)
+    """Yield the data of frames in a row piece by piece, however long they say they are."""
+    while stored:
+        reader = zstd.ZstdDecompressor()
+        piece = reader.decompress(stored, size)
+        while piece or not reader.eof:
+            if not piece and reader.needs_input:
+                raise ZstdError("the frame is cut short")
+            if piece:
+                yield piece
+            piece = b"" if reader.eof else reader.decompress(b"", size)
+        stored = reader.unused_data
+
+
+def joined(stored: bytes, size: int) -> bytes:
+    """Return the data of frames in a row, which have a known size together."""
+    data = bytearray()
+    for piece in pieces_of(stored):
+        data += piece
+        if len(data) > size:
+            break
+    if len(data) != size:
+        raise ZstdError(f"expected frames of {size} bytes")
+    return bytes(data)

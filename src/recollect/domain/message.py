@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
+_MAX_NAME: Final = 200
 ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
 
 
@@ -78,8 +79,23 @@ class Message:
 
 
 def mention(part: ImagePart | FilePart) -> str:
-    """Return a short placeholder for an image or attachment that cannot be shown."""
+    """Return a short text in place of an image or attachment that cannot be shown.
+
+    It is the description; of an image without one, its name, kind and size as far as known.
+    """
     if isinstance(part, ImagePart):
-        return f"[image: {part.description}]" if part.description else "[image]"
-    about = ": ".join(words for words in (part.name, part.description) if words)
+        about = part.description or ", ".join(filter(None, _facts(part.source)))
+        return f"[image: {about}]" if about else "[image]"
+    named = (part.name, part.description or ", ".join(filter(None, _facts(part.source)[1:])))
+    about = ": ".join(filter(None, named))
     return f"[file: {about}]" if about else "[file]"
+
+
+def _facts(source: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the name, the kind and the size that a source tells of."""
+    url, data = source.get("url"), source.get("data")
+    name = url.partition("?")[0].rpartition("/")[2] if isinstance(url, str) else ""
+    is_file = "." in name and not name.startswith("data:") and len(name) <= _MAX_NAME
+    # Three bytes are four characters of base64.
+    size = f"{len(data) * 3 // 4} bytes" if isinstance(data, str) and data else ""
+    return name if is_file else "", str(source.get("media_type") or ""), size

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import hash_of
-from recollect.context.archives.vault import decompressed
+from recollect.context.archives.frames import decompressed
 from recollect.domain.archive import Blob
 from recollect.domain.audit import AuditVerdict
 from recollect.domain.embedding import GAP_LASTS, EmbedderCheck, EmbedderState, EmbeddingModel

@@ -35,6 +35,7 @@ _MAX_KEY_CHARACTERS: Final = 200
 # revoke one then, but somebody may have before.
 _TRUSTED_FOR: Final = timedelta(hours=1)
 _MAX_IN_USE: Final = 1_000
+_MOST_FIRST: Final = 100
 _MAX_NAME_CHARACTERS: Final = 60
 # The last use of a key is stored at most this often.
 _USE_NOTED_EVERY: Final = timedelta(minutes=1)
@@ -88,6 +89,18 @@ class KeyService:
         salt = secrets.token_hex(16)
         await self._keys.add(StoredKey(key=key, salt=salt, digest=_digest(salt, secret)))
         return NewKey(key=key, secret=secret)
+
+    async def create_first(self, name: str) -> str:
+        """Create an admin key where there was none; return its secret, empty if others were
+        faster. Servers that start together make one key.
+        """
+        made = await self.create(name, Role.ADMIN.value)
+        keys = (await self.list(PageWanted(limit=_MOST_FIRST, cursor=None))).items
+        first = min((key for key in keys), key=lambda key: key.id)
+        if first.id == made.key.id:
+            return made.secret
+        await self.revoke(made.key.id)
+        return ""
 
     async def list(self, page: PageWanted) -> Page[ApiKey]:
         """Return keys, newest first, including revoked ones."""

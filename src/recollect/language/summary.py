@@ -507,6 +507,9 @@ class _Saying:
         """Return whether the other is about the same, and says it with other numbers or names."""
         shared = len(self.words & other.words)
         smaller = min(len(self.words), len(other.words))
+        if shared and other.specifics and other.specifics < self.specifics:
+            # It names what was said before beside what is right.
+            return True
         return shared >= max(2, _ABOUT * smaller) and self.specifics != other.specifics
 
     def sounds_like(self, other: _Saying) -> bool:

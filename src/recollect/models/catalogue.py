@@ -37,7 +37,7 @@ _KINDS: Final = (
     "local, none, folder:PATH, openai:NAME, fastembed:NAME or sentence-transformers:NAME"
 )
 _LOCAL_HINTS: Final[Mapping[EmbedderCondition, str]] = {
-    "not_installed": "pip install onnxruntime tokenizers",
+    "not_installed": "pip install onnxruntime",
     "not_found": "pip install recollect-embedder",
     "damaged": "pip install --force-reinstall --no-deps recollect-embedder",
 }

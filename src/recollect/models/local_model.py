@@ -49,7 +49,7 @@ FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
 _SCALES: Final = "scales.npy"
-_LIBRARIES: Final = ("onnxruntime", "tokenizers")
+_LIBRARIES: Final = ("onnxruntime",)
 _LONGEST: Final = 256
 _HOW_TO_GET: Final = (
     "pip install recollect-embedder brings it, in a clone pip install packages/recollect-embedder; "

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.quiet_libraries import import_quietly
+from recollect.models.wordpiece import wordpiece_of
 from recollect.ports.runtime import give_way
 
 # --- A small interface to onnxruntime, with its errors translated into ours -----------------------
@@ -138,10 +139,13 @@ def padded(texts: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
 
 
 def _opened(data: bytes) -> Any:
+    own = wordpiece_of(data)
+    if own is not None:
+        return own
     try:
         from tokenizers import Tokenizer as FromLibrary
     except ImportError:
-        raise missing_library("tokenizers") from None
+        raise missing_library("tokenizers", "folder") from None
     try:
         return FromLibrary.from_str(data.decode("utf-8"))
     except Exception as problem:  # noqa: BLE001 (the library raises nothing narrower)

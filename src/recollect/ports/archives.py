@@ -39,6 +39,10 @@ class Blobs(Protocol):
         """Return the bytes under the key, or None."""
         ...
 
+    async def get_range(self, key: str, start: int, end: int) -> bytes | None:
+        """Return the bytes from `start` up to `end` of a content, or None."""
+        ...
+
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete these keys; missing ones are ignored."""
         ...

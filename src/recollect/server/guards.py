@@ -15,6 +15,8 @@ from recollect.server.problems import problem
 
 # So many digits are over every limit already, and Python reads no number of some thousand.
 _MOST_DIGITS: Final = 20
+# In a container the names that clients use are the proxy's business; everybody needs a key there.
+ANY_HOST: Final = "*"
 LOCAL_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 # A name, an IPv4 or a bracketed IPv6 address, and a port: no user, path or anything else.
 _HOST: Final = re.compile(
@@ -53,7 +55,7 @@ class OnlyFromHere:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         own = _address(scope["scheme"], host)
-        if own is None or own.name not in self._hosts:
+        if own is None or (own.name not in self._hosts and ANY_HOST not in self._hosts):
             return problem(
                 HTTPStatus.BAD_REQUEST,
                 "foreign_host",

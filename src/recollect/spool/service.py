@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # How often it is looked for what killed processes have left.
 _LOOK_SECONDS: Final = 30.0
 # How long a write waits for those before it, once the server is back.
-_TURN_SECONDS: Final = 10.0
+_TURN_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 10.0
 _BUSY_PAUSE_SECONDS: Final = 0.5
 # So many writes with an idempotency key are remembered, for a repetition while the server is away.

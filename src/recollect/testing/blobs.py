@@ -33,6 +33,12 @@ class BlobsContract:
     async def test_an_unknown_key_has_no_content(self, blobs: Blobs) -> None:
         assert await blobs.get("workspace/unknown") is None
 
+    async def test_a_part_of_a_content_is_read_alone(self, blobs: Blobs) -> None:
+        await blobs.put("workspace/one", b"0123456789")
+        assert await blobs.get_range("workspace/one", 2, 5) == b"234"
+        assert await blobs.get_range("workspace/one", 8, 10) == b"89"
+        assert await blobs.get_range("workspace/unknown", 0, 1) is None
+
     async def test_new_keys_differ(self, blobs: Blobs) -> None:
         key = await blobs.new_key("one.zst")
         assert key != await blobs.new_key("two.zst")

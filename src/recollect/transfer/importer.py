@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
 
 from recollect.context.archives.description import canonical_input, hash_of
+from recollect.context.archives.frames import compressed, decompressed
 from recollect.context.archives.indexing import index_job
-from recollect.context.archives.vault import Vault, compressed, decompressed
+from recollect.context.archives.vault import Vault
 from recollect.domain.archive import Archive, Blob
 from recollect.domain.audit import NewAuditEntry
 from recollect.domain.document import Document, collection_owner

@@ -333,6 +333,10 @@ def test_edits_that_make_no_sense_are_refused(edits, code):
 
 def test_attachments_are_mentioned_by_what_is_known_of_them():
     assert mention(ImagePart(source={"url": "u"})) == "[image]"
+    page = ImagePart(source={"url": "https://example.com/a/page.png?size=2"})
+    assert mention(page) == "[image: page.png]"
+    drawn = ImagePart(source={"media_type": "image/png", "data": "iVBO" * 1_000})
+    assert mention(drawn) == "[image: image/png, 3000 bytes]"
     assert mention(FilePart(source={"url": "u"}, name="a.pdf", description="报告")) == (
         "[file: a.pdf: 报告]"
     )

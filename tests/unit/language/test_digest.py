@@ -67,3 +67,68 @@ def test_a_digest_fits_its_budget(room: int):
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "one line", "{", "[]", "é" * 5000, "a," * 9999])
 def test_any_text_has_a_digest(text: str):
     assert bool(_told(text, 60)) == bool(text.strip())
+
+
+def test_a_failing_test_is_told_with_its_reason_and_its_place():
+    text = "\n".join(
+        [
+            *(f"tests/test_cart.py::test_sum_{n} PASSED" for n in range(400)),
+            "_________________ test_partial_refund _________________",
+            "    def test_partial_refund():",
+            "E       AssertionError: assert Decimal('29.85') == Decimal('24.90')",
+            "tests/orders/test_refunds.py:140: AssertionError",
+            "=========== 1 failed, 400 passed in 8.13s ===========",
+        ]
+    )
+    told = _told(text, 60)
+    assert "1 failed, 400 passed in 8.13s" in told
+    assert "test_partial_refund: assert Decimal('29.85') == Decimal('24.90')" in told
+    assert "(test_refunds.py:140)" in told
+
+
+def test_the_setting_that_differs_is_named_with_its_part():
+    blocks = [
+        f"[worker.{n}]\nqueue = q{n}\nretries = {0 if n == 17 else 3}\ntimeout = 30\n"
+        for n in range(40)
+    ]
+    told = _told("\n".join(blocks), 60)
+    assert "worker. 40" in told or "worker 40" in told
+    assert "worker.17: retries = 0" in told
+
+
+@pytest.mark.parametrize(
+    ("said", "decided"),
+    [
+        (
+            [
+                f"[10:{n % 60:02}:05] {('Ann', 'Bob', 'Cy')[n % 3]}: I can hear you now, sorry."
+                for n in range(60)
+            ],
+            "Ann: Decision then: we ship on the 14th of May, without the billing page.",
+        ),
+        (
+            [
+                f"{('王芳', '李雷', '赵磊')[n % 3]}（14:{n % 60:02}:10）：好的，收到。"
+                for n in range(60)
+            ],
+            "王芳: 那就定了：迁移改到 7 月 12 日凌晨两点，停机不超过 40 分钟。",
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_of_a_meeting_what_was_decided_is_told_and_chatter_is_not(said: list[str], decided: str):
+    name, _, words = decided.partition(": ")
+    line = f"[10:30:05] {name}: {words}" if name.isascii() else f"{name}（14:30:10）：{words}"
+    told = _told("\n".join([*said[:30], line, *said[30:]]), 120)
+    assert decided.rstrip("。") in told
+    assert name in told.split("\n")[0]
+
+
+def test_a_rare_failure_survives_more_different_lines_than_are_kept():
+    chance = random.Random(3)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    lines = [
+        " ".join("".join(chance.choices(letters, k=6)) for _ in range(6)) for _ in range(30_000)
+    ]
+    lines[9_000] = "the connection to the ledger was refused"
+    assert "connection to the ledger was refused" in _told("\n".join(lines), 100)

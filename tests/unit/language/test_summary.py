@@ -161,3 +161,63 @@ def test_the_summary_speaks_the_language_of_what_was_said():
     assert tongue_of(["部署 PostgreSQL 到生产环境"]) == "zh"
     assert tongue_of(["Deploy PostgreSQL"]) == "en"
     assert tongue_of([]) == "en"
+
+
+@pytest.mark.parametrize(
+    ("filler", "said"),
+    [
+        (
+            "Run {n}: the nightly job processed {m} orders and Ann Lee checked batch B-{n}.",
+            {
+                PointKind.DECISION: "We decided to move the ledger to PostgreSQL",
+                PointKind.TODO: "Bob has to send the contract by Friday",
+                PointKind.AGREEMENT: "from now on every release needs two reviews",
+                PointKind.CORRECTION: "the price increase is 4 percent from May, not 6",
+            },
+        ),
+        (
+            "第 {n} 次：夜间任务处理了 {m} 个订单，王芳检查了批次 B-{n}。",
+            {
+                PointKind.DECISION: "我们决定账务库改用 PostgreSQL",
+                PointKind.TODO: "李雷要在周五之前把合同发出去",
+                PointKind.AGREEMENT: "以后每次发布都要两人复核",
+                PointKind.CORRECTION: "五月起涨价是 4%，不是 6%",
+            },
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_no_heading_starves_however_often_something_else_is_repeated(
+    filler: str, said: dict[PointKind, str]
+):
+    texts = [filler.format(n=n, m=1000 + 7 * n) for n in range(150)]
+    for place, sentence in enumerate(said.values()):
+        texts.insert(30 * (place + 1), sentence)
+    tongue = tongue_of(texts)
+    messages = [Said(text=text, by="user", position=at) for at, text in enumerate(texts)]
+    rarity = Rarity(map(sentence_counts, texts))
+    chosen = fitting(points_of(messages, tongue), 300, _words, rarity)
+    for kind, sentence in said.items():
+        assert [point.text for point in chosen if point.kind is kind] == [sentence]
+    facts = [point.text for point in chosen if point.kind is PointKind.FACT]
+    assert facts[0].endswith(" × 149")
+    assert len(facts) == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            "The price increase is 6 percent from May.",
+            "Correction: the price increase is 4 percent from May, not 6.",
+        ),
+        ("预算批了 28 万元。", "更正一下，之前说的预算是 18 万元，不是 28 万元。"),
+    ],
+    ids=["en", "zh"],
+)
+def test_what_was_corrected_is_left_out(wrong: str, right: str):
+    said = [Said(text=text, by="user", position=at) for at, text in enumerate((wrong, right))]
+    points = points_of(said, tongue_of([wrong]))
+    told = " ".join(point.text for point in fitting(points, 200, _words, Rarity([])))
+    assert ("4 percent" in told) or ("18 万元" in told)
+    assert wrong.rstrip(".。") not in told

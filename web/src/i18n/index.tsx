@@ -2,6 +2,7 @@ import { createContext, useContext, useEffect, useMemo, type ReactNode } from "r
 import { I18nProvider } from "react-aria-components";
 import { usePreference } from "../lib/storage";
 import { en } from "./en";
+import { loadServerWords } from "./server";
 import { zh } from "./zh";
 
 export type Language = "en" | "zh";
@@ -52,6 +53,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, chooseLanguage] = usePreference<Language>("language", preferred());
   useEffect(() => {
     document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
+    void loadServerWords(language);
   }, [language]);
   const value = useMemo<Translation>(
     () => ({

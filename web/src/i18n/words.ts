@@ -1,11 +1,12 @@
 import { useMemo } from "react";
-import { LOCALES, useTranslation, type Language } from ".";
+import { LOCALES, useTranslation } from ".";
 
 /** The messages of one page, which are loaded with it; both languages have the same keys. */
-export type Words<Key extends string> = globalThis.Record<
-  Language,
-  globalThis.Record<Key, string>
->;
+export interface Words<Key extends string> {
+  en: globalThis.Record<Key, string>;
+  /** It may have more: words of the server, which are English. */
+  zh: globalThis.Record<NoInfer<Key>, string>;
+}
 type Values = globalThis.Record<string, string | number>;
 
 /** Return the messages of a page in the chosen language; `key_one` is the form for a count of one. */

@@ -20,81 +20,89 @@ export interface LabelBox {
 }
 
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-const STEPS = 240;
+const STEPS = 160;
 const GAP = 9;
 const LINE = 15;
 
 /** Place names around a centre: linked ones near each other, none on top of another. */
 export function placed(
   nodes: Node[],
-  links: { first: string; second: string; weight: number }[],
+  links: { first: string; second: string }[],
   width: number,
   height: number,
 ): Placed[] {
+  const count = nodes.length;
   const most = Math.max(1, ...nodes.map((node) => node.weight));
   const reach = Math.min(width, height) / 2;
+  const x = new Float64Array(count);
+  const y = new Float64Array(count);
   // A spiral, the heaviest in the middle: the same names are placed the same way every time.
-  const result: Placed[] = nodes.map((node, place) => {
-    const away = reach * (0.3 + 0.65 * Math.sqrt(place / Math.max(nodes.length, 1)));
-    return {
-      ...node,
-      x: away * Math.cos(place * GOLDEN),
-      y: away * Math.sin(place * GOLDEN),
-      radius: 4 + 8 * Math.sqrt(node.weight / most),
-    };
+  for (let at = 0; at < count; at++) {
+    const away = reach * (0.3 + 0.65 * Math.sqrt(at / count));
+    x[at] = away * Math.cos(at * GOLDEN);
+    y[at] = away * Math.sin(at * GOLDEN);
+  }
+  const index = new Map(nodes.map((node, at) => [node.id, at]));
+  const ends = links.flatMap(({ first, second }) => {
+    const [one, other] = [index.get(first), index.get(second)];
+    return one === undefined || other === undefined ? [] : [[one, other] as const];
   });
-  const index = new Map(result.map((node, place) => [node.id, place]));
-  const ideal = 1.1 * Math.sqrt((width * height) / Math.max(nodes.length + 1, 4));
+  const ideal = 1.1 * Math.sqrt((width * height) / Math.max(count + 1, 4));
+  const far = 9 * ideal * ideal;
+  const push = 0.35 * ideal * ideal;
+  const toX = new Float64Array(count);
+  const toY = new Float64Array(count);
   for (let step = 0; step < STEPS; step++) {
     const heat = ideal * 0.25 * (1 - step / STEPS);
-    const moves = result.map((node) => ({
+    for (let one = 0; one < count; one++) {
       // Drawn to the middle, and pushed out of the circle around whom it is about.
-      x: -node.x * 0.02 + pushed(node, 0.55 * ideal).x,
-      y: -node.y * 0.035 + pushed(node, 0.55 * ideal).y,
-    }));
-    for (let one = 0; one < result.length; one++) {
-      for (let other = one + 1; other < result.length; other++) {
-        const [a, b] = [result[one], result[other]];
-        const [moveA, moveB] = [moves[one], moves[other]];
-        if (a === undefined || b === undefined || !moveA || !moveB) continue;
-        const [dx, dy] = [a.x - b.x, a.y - b.y];
-        const square = Math.max(dx * dx + dy * dy, 1);
-        if (square > 9 * ideal * ideal) continue;
-        const force = (0.35 * ideal * ideal) / square;
-        moveA.x += dx * force;
-        moveA.y += dy * force;
-        moveB.x -= dx * force;
-        moveB.y -= dy * force;
+      const [oneX, oneY] = [x[one] ?? 0, y[one] ?? 0];
+      const away = Math.max(Math.hypot(oneX, oneY), 1);
+      const out = away < 0.55 * ideal ? ((0.55 * ideal - away) / away) * 0.5 : 0;
+      toX[one] = oneX * (out - 0.02);
+      toY[one] = oneY * (out - 0.035);
+    }
+    for (let one = 0; one < count; one++) {
+      const oneX = x[one] ?? 0;
+      const oneY = y[one] ?? 0;
+      let sumX = 0;
+      let sumY = 0;
+      for (let other = 0; other < count; other++) {
+        const dx = oneX - (x[other] ?? 0);
+        const dy = oneY - (y[other] ?? 0);
+        const square = dx * dx + dy * dy;
+        if (square > far || other === one) continue;
+        const force = push / Math.max(square, 1);
+        sumX += dx * force;
+        sumY += dy * force;
       }
+      toX[one] = (toX[one] ?? 0) + sumX;
+      toY[one] = (toY[one] ?? 0) + sumY;
     }
-    for (const { first, second } of links) {
-      const [one, other] = [index.get(first), index.get(second)];
-      if (one === undefined || other === undefined) continue;
-      const [a, b] = [result[one], result[other]];
-      const [moveA, moveB] = [moves[one], moves[other]];
-      if (a === undefined || b === undefined || !moveA || !moveB) continue;
-      const [dx, dy] = [b.x - a.x, b.y - a.y];
+    for (const [one, other] of ends) {
+      const dx = (x[other] ?? 0) - (x[one] ?? 0);
+      const dy = (y[other] ?? 0) - (y[one] ?? 0);
       const pull = 0.06 * (1 - (0.7 * ideal) / Math.max(Math.hypot(dx, dy), 1));
-      moveA.x += dx * pull;
-      moveA.y += dy * pull;
-      moveB.x -= dx * pull;
-      moveB.y -= dy * pull;
+      toX[one] = (toX[one] ?? 0) + dx * pull;
+      toY[one] = (toY[one] ?? 0) + dy * pull;
+      toX[other] = (toX[other] ?? 0) - dx * pull;
+      toY[other] = (toY[other] ?? 0) - dy * pull;
     }
-    result.forEach((node, place) => {
-      const move = moves[place];
-      if (move === undefined) return;
-      const length = Math.max(Math.hypot(move.x, move.y), 0.001);
-      node.x += (move.x / length) * Math.min(length, heat);
-      node.y += (move.y / length) * Math.min(length, heat);
-    });
+    for (let at = 0; at < count; at++) {
+      const [moveX, moveY] = [toX[at] ?? 0, toY[at] ?? 0];
+      const length = Math.max(Math.hypot(moveX, moveY), 0.001);
+      const share = Math.min(length, heat) / length;
+      x[at] = (x[at] ?? 0) + moveX * share;
+      y[at] = (y[at] ?? 0) + moveY * share;
+    }
   }
+  const result = nodes.map((node, at) => ({
+    ...node,
+    x: x[at] ?? 0,
+    y: y[at] ?? 0,
+    radius: 4 + (count > 80 ? 5 : 8) * Math.sqrt(node.weight / most),
+  }));
   return fitted(result, width, height);
-}
-
-function pushed(node: { x: number; y: number }, room: number) {
-  const away = Math.max(Math.hypot(node.x, node.y), 1);
-  const force = away < room ? ((room - away) / away) * 0.5 : 0;
-  return { x: node.x * force, y: node.y * force };
 }
 
 /** Stretch to the room there is, keeping the middle in the middle. */
@@ -102,8 +110,41 @@ function fitted(nodes: Placed[], width: number, height: number): Placed[] {
   const x = Math.max(1, ...nodes.map((node) => Math.abs(node.x)));
   const y = Math.max(1, ...nodes.map((node) => Math.abs(node.y)));
   const [across, down] = [(width / 2 - 70) / x, (height / 2 - 26) / y];
-  return nodes.map((node) => ({ ...node, x: node.x * across, y: node.y * down }));
+  // With few names there is room to stand back from the middle.
+  const least = Math.min(height / 2 - 40, nodes.length < 30 ? 120 : 60);
+  const result = nodes.map((node) => {
+    const [atX, atY] = [node.x * across, node.y * down];
+    const away = Math.max(Math.hypot(atX, atY), 1);
+    const out = Math.max(1, least / away);
+    return { ...node, x: atX * out, y: atY * out };
+  });
+  return apart(result, width / 2 - 14, height / 2 - 14);
 }
+
+/** Push apart what touches, and keep it in the picture. */
+function apart(nodes: Placed[], right: number, bottom: number): Placed[] {
+  for (let step = 0; step < 40; step++) {
+    let touching = 0;
+    for (const [at, one] of nodes.entries()) {
+      for (const other of nodes.slice(at + 1)) {
+        const [dx, dy] = [other.x - one.x, other.y - one.y];
+        const away = Math.max(Math.hypot(dx, dy), 0.01);
+        const missing = one.radius + other.radius + 6 - away;
+        if (missing <= 0) continue;
+        touching++;
+        const [x, y] = [((dx / away) * missing) / 2, ((dy / away) * missing) / 2];
+        one.x = within(one.x - x, right);
+        one.y = within(one.y - y, bottom);
+        other.x = within(other.x + x, right);
+        other.y = within(other.y + y, bottom);
+      }
+    }
+    if (touching === 0) break;
+  }
+  return nodes;
+}
+
+const within = (value: number, most: number) => Math.max(-most, Math.min(most, value));
 
 /** Return how wide a text is drawn, about. */
 export function widthOf(text: string): number {

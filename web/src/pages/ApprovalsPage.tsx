@@ -115,11 +115,11 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
           {named("type", proposal.type)}
         </span>
         <span className="caption">
-          {proposal.role === ""
+          {proposal.role === "" || proposal.role === "person"
             ? t("approvals.by", { name: authorOf(proposal.proposer, t) })
             : t("approvals.byRole", {
                 name: authorOf(proposal.proposer, t),
-                role: proposal.role === "person" ? t("approvals.person") : proposal.role,
+                role: proposal.role,
               })}
         </span>
         <span className="flex-1" />

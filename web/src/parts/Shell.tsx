@@ -133,7 +133,9 @@ export function Shell() {
             onClick={() => setPaletteOpen(true)}
           >
             <Search className="size-4" aria-hidden />
-            <span className="caption hidden md:inline">{PALETTE_KEYS.join(" ")}</span>
+            <span className="caption hidden md:inline" aria-hidden>
+              {PALETTE_KEYS.join(" ")}
+            </span>
           </button>
           <span
             className="caption me-2 hidden items-center gap-1.5 sm:flex"

@@ -4,10 +4,17 @@ import { Check, Copy, RotateCw, TriangleAlert, type LucideIcon } from "lucide-re
 import { useState, type ReactNode } from "react";
 import { ApiProblem, Unreachable } from "../api/client";
 import { useTranslation, type Translation } from "../i18n";
+import { problemOf } from "../i18n/server";
 
 /** Say in words what went wrong and what can be done about it. */
 export function explain(error: unknown, t: Translation["t"]): { what: string; hint: string } {
-  if (error instanceof ApiProblem) return { what: error.message, hint: error.hint };
+  if (error instanceof ApiProblem) {
+    const told = problemOf(error.code);
+    // What the server says beside it has the names and numbers.
+    return told === undefined
+      ? { what: error.message, hint: error.hint }
+      : { what: told, hint: error.message };
+  }
   if (error instanceof Unreachable)
     return { what: t("error.unreachable"), hint: t("error.unreachableHint") };
   return {
@@ -151,7 +158,7 @@ export function EmptyState({
 }
 
 /** A command to copy. */
-export function CodeExample({ text }: { text: string }) {
+export function CodeExample({ text, width = "max-w-xl" }: { text: string; width?: string }) {
   const { t } = useTranslation();
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -160,7 +167,9 @@ export function CodeExample({ text }: { text: string }) {
     window.setTimeout(() => setCopied(false), 2000);
   };
   return (
-    <div className="border-line bg-canvas mt-5 flex w-full max-w-xl items-start gap-2 rounded-xl border p-3 text-start">
+    <div
+      className={`border-line bg-canvas mt-5 flex w-full ${width} items-start gap-2 rounded-xl border p-3 text-start`}
+    >
       <pre
         className="focusable min-w-0 flex-1 overflow-x-auto rounded-md py-1 font-mono text-xs leading-relaxed"
         tabIndex={0}

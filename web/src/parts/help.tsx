@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { useTranslation, type MessageKey } from "../i18n";
 import { Dialog } from "./Dialog";
 
-const IS_MAC = /Mac|iP(hone|ad)/.test(navigator.userAgent);
+const IS_MAC = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.userAgent);
 /** The keys that open the palette, as this machine names them. */
 export const PALETTE_KEYS = IS_MAC ? ["⌘", "K"] : ["Ctrl", "K"];
 const SEND_KEYS = IS_MAC ? ["⌘", "Enter"] : ["Ctrl", "Enter"];

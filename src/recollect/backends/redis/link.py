@@ -81,6 +81,8 @@ class RedisLink:
         self._losing: asyncio.Task[None] | None = None
         # Returns whose keys these are; a server that others use with the same keys is not used.
         self.owner: Callable[[], str] | None = None
+        # Called when it answers again.
+        self.on_return: list[Callable[[], None]] = []
         # Called when it has lost what was there, or came back with an older copy of it.
         self.on_loss: list[Callable[[], Awaitable[None]]] = []
 
@@ -250,6 +252,8 @@ class RedisLink:
         self._away_seconds += away
         self._away_since, self._problem, self._failures = None, "", 0
         _log.warning("%s is back after %.1f s", self.name, away)
+        for tell in self.on_return:
+            tell()
 
 
 async def _wipe(client: Client, keys: Keys) -> None:

@@ -17,6 +17,7 @@ from recollect.errors import NotFound
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from recollect.evaluation.digests import LabelledText
     from recollect.evaluation.metrics import RecallResult
     from recollect.evaluation.replay import RecallSet
     from recollect.settings import Settings
@@ -181,6 +182,9 @@ def digests(
     folder: Annotated[
         Path, typer.Argument(exists=True, file_okay=False, help="Texts with labels.jsonl.")
     ],
+    savings: Annotated[
+        bool, typer.Option(help="Measure saved tokens and cache hits beside their estimates.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
     ] = False,
@@ -193,6 +197,9 @@ def digests(
     from recollect.evaluation.metrics import as_digest_table
 
     texts = read_texts(folder)
+    if savings:
+        _print_savings(texts, as_json=as_json)
+        return
     with _progress() as progress:
         reading = progress.add_task("texts", total=len(texts))
         result = measure_digests(texts, done=lambda count: progress.advance(reading, count))
@@ -200,6 +207,20 @@ def digests(
         typer.echo(json.dumps(result, ensure_ascii=False))
     else:
         Console().print(as_digest_table(result))
+
+
+def _print_savings(texts: Sequence[LabelledText], *, as_json: bool) -> None:
+    from recollect.evaluation.savings import as_rows, measure_savings
+    from recollect.settings import Settings
+
+    rows = as_rows(asyncio.run(measure_savings(texts, Settings.load())))
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    table = Table("", "measured", "estimated")
+    for row in rows:
+        table.add_row(row["row"], f"{row['measured']:.1%}", row["estimate"])
+    Console().print(table)
 
 
 def speed(

@@ -48,6 +48,8 @@ _NOTICES: Final[Mapping[_Door, str]] = {
     "locked": "All keys are revoked or expired: `{keys} create NAME{place}` makes another.",
 }
 _HERE: Final = ("127.0.0.1", "::1")
+_PRIVATE_NETWORKS: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+_FIRST_KEY: Final = "first-admin"
 _SERVER_PARTS: Final = frozenset({"fastapi", "httptools", "starlette", "uvicorn"})
 
 
@@ -77,6 +79,14 @@ def serve(
             help="Address or network of that proxy, if it is not this machine (repeatable).",
         ),
     ] = None,
+    container: Annotated[
+        bool,
+        typer.Option(
+            "--container",
+            help="In a container behind a proxy: listen on all addresses, for any name, trust "
+            "proxies in private networks, and make a first admin key if there is none.",
+        ),
+    ] = False,
     workers: Annotated[
         int,
         typer.Option(
@@ -106,7 +116,14 @@ def serve(
             hint=f"Install it with: pip install {missing.name}",
         ) from None
     settings = shared.settings()
-    log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
+    # Nobody looks for a file in a container.
+    log_file = None if container else settings.log_file
+    log_to(log_file, is_structured=True, with_requests=settings.server.log_requests)
+    if container:
+        host = "0.0.0.0" if host == _HERE[0] else host
+        behind_proxy = True
+        allow_host = [*(allow_host or ()), "*"]
+        trusted_proxy = trusted_proxy or [*_PRIVATE_NETWORKS]
     has_tls = _has_tls(tls_cert, tls_key)
     is_here = _is_loopback(host)
     if not is_here and not (has_tls or behind_proxy):
@@ -118,17 +135,22 @@ def serve(
     # Through a proxy, or by another name, everybody comes from this machine.
     is_private = is_here and not behind_proxy and not allow_host
     # A database that cannot be opened is told here, as by every other command.
-    door = asyncio.run(_look_at_keys(settings))
+    door, first_key = asyncio.run(_look_at_keys(settings, makes_first=container))
     if not is_private and door not in ("keys", "away") and not settings.server.tokens.jwks:
         where = f"On {host}" if not is_here else "Behind a proxy or under another name"
         raise SettingsError(
             f"{where} the server needs keys, and there is none; it was not started",
             code="keys_needed",
-            hint="Make one first: recollect keys create NAME --role admin.",
+            hint="Make one first: recollect keys create NAME --role admin; --container makes one.",
         )
     proxies = _checked_proxies(trusted_proxy or (), is_here=is_here, behind_proxy=behind_proxy)
     config = uvicorn.Config(
-        _AppFactory(settings, frozenset({host, *(allow_host or ())}), is_open_here=is_private),
+        _AppFactory(
+            settings,
+            frozenset({host, *(allow_host or ())}),
+            is_open_here=is_private,
+            log_file=log_file,
+        ),
         factory=True,
         workers=workers,
         # Long enough to import everything on a busy machine: who does not answer in time is killed.
@@ -150,7 +172,8 @@ def serve(
     )
     with _listening(host, port) as listener:
         address = _address("https" if has_tls else "http", host, listener)
-        say(_started(address, settings, shared.data, door=door), as_object=shared.json)
+        started = _started(address, settings, shared.data, door=door, first_key=first_key)
+        say(started, as_object=shared.json)
         if workers > 1:
             supervisor = Multiprocess(config, sockets=[listener])
             supervisor.run()
@@ -175,6 +198,7 @@ class _AppFactory:
     settings: Settings
     hosts: frozenset[str]
     is_open_here: bool
+    log_file: Path | None
 
     def __call__(self) -> FastAPI:
         from multiprocessing import parent_process
@@ -183,7 +207,7 @@ class _AppFactory:
         from recollect.server.app import LOCAL_HOSTS, create_app
 
         settings = self.settings
-        log_to(settings.log_file, is_structured=True, with_requests=settings.server.log_requests)
+        log_to(self.log_file, is_structured=True, with_requests=settings.server.log_requests)
         if (parent := parent_process()) is not None:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
         return create_app(
@@ -217,7 +241,7 @@ async def mcp(
             raise
         raise NotAvailable(
             f"The MCP server needs {missing.name}, which is not installed",
-            hint="Install it with: pip install mcp",
+            hint="Install it with: pip install 'recollect[mcp]'",
         ) from None
     tongue = checked_choice(cast("Tongue", language), TONGUES)
     async with opened(shared, _FIRST_WORDS, missing="create") as memory:
@@ -232,20 +256,24 @@ def version() -> Answer:
     return Answer({"version": number}, lambda console: show.line(console, f"recollect {number}"))
 
 
-async def _look_at_keys(settings: Settings) -> _Door:
-    """Open the database, and return whether it has keys that open something."""
+async def _look_at_keys(settings: Settings, *, makes_first: bool) -> tuple[_Door, str]:
+    """Open the database; return whether it has keys that open something, and a first one."""
     # The server itself reads what was left unread.
     writing = settings.writing.model_copy(update={"close_seconds": 0.0})
     async with Memory.open(settings.model_copy(update={"writing": writing})) as memory:
         try:
             if await memory.access.has_usable():
-                return "keys"
-            return "locked" if await memory.access.has_any() else "open"
+                return "keys", ""
+            if await memory.access.has_any():
+                return "locked", ""
+            if not makes_first:
+                return "open", ""
+            return "keys", await memory.access.create_first(_FIRST_KEY)
         except StorageError as problem:
             if problem.code != "database_unreachable" or memory.spool is None:
                 raise
             # Nobody is let in before the keys can be read.
-            return "away"
+            return "away", ""
 
 
 def _has_tls(certificate: Path | None, key: Path | None) -> bool:
@@ -314,7 +342,9 @@ def _address(scheme: str, host: str, listener: socket.socket) -> str:
     return f"{scheme}://{shown}:{listener.getsockname()[1]}"
 
 
-def _started(address: str, settings: Settings, data: str | None, *, door: _Door) -> Answer:
+def _started(
+    address: str, settings: Settings, data: str | None, *, door: _Door, first_key: str
+) -> Answer:
     # An address of a server may have a password in it.
     given = "URL" if data and "://" in data else data
     place = f" --data {shlex.quote(given)}" if given else ""
@@ -332,10 +362,11 @@ def _started(address: str, settings: Settings, data: str | None, *, door: _Door)
                 head += " -H 'Authorization: Bearer KEY'"
             show.line(console, f"  curl {address}/v1/{route} {head} -d '{body}'")
         show.line(console, f"\n{notice}")
+        if first_key:
+            show.line(console, f"\nThe first admin key, which is not shown again: {first_key}")
 
-    return Answer(
-        {"address": address, "database": settings.store_name, "is_open": door == "open"}, tell
-    )
+    told = {"address": address, "database": settings.store_name, "is_open": door == "open"}
+    return Answer({**told, **({"first_key": first_key} if first_key else {})}, tell)
 
 
 def _program() -> str:

@@ -220,6 +220,10 @@ class ToolResultManager:
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> ToolResult:
         """Return the original result, or as text the passages about a query or a range."""
+        if range is not None and query is None:
+            part = await self._load_range(uuid, parse_range(range))
+            if part is not None:
+                return part[1]
         archive, content = await self._load(uuid)
         if query is None and range is None:
             return content.value
@@ -230,6 +234,10 @@ class ToolResultManager:
         self, uuid: str, query: str | None = None, range: ContentRange | str | None = None
     ) -> str:
         """Return a result for a model, under its placeholder; the next turn shows only that."""
+        if range is not None and query is None:
+            part = await self._load_range(uuid, parse_range(range))
+            if part is not None:
+                return opened(self.placeholder(part[0]), "range", part[1])
         archive, content = await self._load(uuid)
         shown, text = await self._part(archive, content, query, range)
         return opened((await self._renewed(archive, content)).placeholder, shown, text)
@@ -416,7 +424,16 @@ class ToolResultManager:
         # A text that is far too long need not be counted.
         return len(text) <= room * _MAX_CHARS_PER_TOKEN and self._tokens.count(text) <= room
 
-    async def _load(self, uuid: str, *, is_counted: bool = True) -> tuple[Archive, Content]:
+    async def _load_range(self, uuid: str, range: ContentRange) -> tuple[Archive, str] | None:
+        """Return a range of a large result without reading all of it; None if that is needed."""
+        archive, blob = await self._find(uuid)
+        part = await self._vault.read_range(archive, blob, range)
+        if part is None:
+            return None
+        await self._archives.note_load(archive, self._clock.now())
+        return archive, part
+
+    async def _find(self, uuid: str) -> tuple[Archive, Blob]:
         checked_text(uuid, "uuid", MAX_TITLE, blank=True)
         found = await self._archives.with_blob(self._caller.readable, uuid)
         if found is None:
@@ -425,7 +442,10 @@ class ToolResultManager:
                 code="unknown_archive",
                 hint="Take the id from a placeholder in this conversation.",
             )
-        archive, blob = found
+        return found
+
+    async def _load(self, uuid: str, *, is_counted: bool = True) -> tuple[Archive, Content]:
+        archive, blob = await self._find(uuid)
         content = await self._vault.read(archive, blob)
         if is_counted:
             await self._archives.note_load(archive, self._clock.now())

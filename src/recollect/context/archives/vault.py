@@ -10,10 +10,19 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.description import hash_of
+from recollect.context.archives.frames import (
+    TAIL_BYTES,
+    compressed,
+    decompressed,
+    extract_of,
+    index_in,
+    text_in,
+)
 from recollect.domain.archive import (
     Archive,
     Blob,
     Content,
+    ContentRange,
     SweptArchives,
     content_from,
     new_blob_name,
@@ -29,8 +38,6 @@ from recollect.ports.store import Store
 if TYPE_CHECKING:
     from recollect.backends.sql.archives import SqlArchives
 
-_COMPRESSION_LEVEL: Final = 3
-
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +49,7 @@ class Vault:
 
     async def put(self, content: Content, archive: Archive) -> Blob:
         """Store the content of an archive under its own key; nothing refers to it yet."""
-        stored = await asyncio.to_thread(compressed, content.data)
+        stored = await asyncio.to_thread(compressed, content.data, is_text=content.text is not None)
         return await self.put_compressed(
             archive.scope, archive.content_hash, len(content.data), stored
         )
@@ -68,6 +75,34 @@ class Vault:
             raise _damaged(archive, blob, "there is no file")
         return await asyncio.to_thread(_open, archive, blob, stored)
 
+    async def read_range(self, archive: Archive, blob: Blob, wanted: ContentRange) -> str | None:
+        """Return a range of a large text without the rest of it.
+
+        None if it has to be read as a whole: it is small, or was stored by an older version.
+        """
+        if blob.stored_size <= TAIL_BYTES or not archive.is_text:
+            return None
+        tail = await self._part(archive, blob, blob.stored_size - TAIL_BYTES, blob.stored_size)
+        frames = index_in(tail)
+        if not frames:
+            return None
+        extract = extract_of(frames, wanted)
+        if extract is None:
+            return ""
+        stored = await self._part(archive, blob, extract.start, extract.end)
+        from recollect.domain.compression import ZstdError
+
+        try:
+            return await asyncio.to_thread(text_in, stored, extract, wanted)
+        except (ZstdError, ValueError) as damage:
+            raise _damaged(archive, blob, str(damage)) from damage
+
+    async def _part(self, archive: Archive, blob: Blob, start: int, end: int) -> bytes:
+        found = await self._blobs.get_range(blob.key, start, end)
+        if found is None:
+            raise _damaged(archive, blob, "there is no file")
+        return found
+
     async def drop(self, keys: Sequence[str]) -> None:
         """Delete unreferenced contents; what cannot be deleted now is collected later."""
         if not keys:
@@ -76,20 +111,6 @@ class Vault:
             await self._blobs.delete(keys)
         except StorageError as problem:
             _log.warning("%d unused blobs stay for now: %s", len(keys), problem)
-
-
-def compressed(data: bytes) -> bytes:
-    """Return data compressed for the blob store."""
-    from recollect.domain import compression
-
-    return compression.compressed(data, _COMPRESSION_LEVEL)
-
-
-def decompressed(stored: bytes, size: int) -> bytes:
-    """Return the original data of a known size."""
-    from recollect.domain import compression
-
-    return compression.decompressed(stored, size)
 
 
 def _open(archive: Archive, blob: Blob, stored: bytes) -> Content:

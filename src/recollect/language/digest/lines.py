@@ -20,7 +20,7 @@ from recollect.language.lexicon import lexicon
 from recollect.language.summary import is_fragment, salience
 
 _WITHOUT_DIGITS: Final = str.maketrans("", "", "0123456789")
-_HEX: Final = re.compile(r"(?=[0-9a-f-]*\d)[0-9a-f-]{8,}|[A-Za-z0-9+/_-]{24,}")
+_HEX: Final = re.compile(r"\b[0-9a-f][0-9a-f-]{7,}\b|\b[A-Za-z0-9+/_]{32,}")
 _KEY_CHARS: Final = 300
 _MAX_KINDS: Final = 10_000
 _WORD: Final = re.compile(rf"[^\W\d_]{{2,}}(?<![{HAN}])|[{HAN}]+")
@@ -99,7 +99,9 @@ class Lines:
         key = text[:_KEY_CHARS].translate(_WITHOUT_DIGITS)
         kind = self._kinds.get(key)
         if kind is None:
-            if (coarse := _HEX.sub("", text[:_KEY_CHARS]).translate(_WITHOUT_DIGITS)) != key:
+            coarse = key
+            if len(key) < min(len(text), _KEY_CHARS):
+                coarse = _HEX.sub("", text[:_KEY_CHARS]).translate(_WITHOUT_DIGITS)
                 kind = self._kinds.get(coarse)
             if kind is None:
                 if len(self._kinds) >= _MAX_KINDS:
@@ -214,8 +216,13 @@ def signal_of(text: str) -> str:
 def _signals() -> tuple[tuple[str, Set[str], Set[str], Set[str]], ...]:
     english, chinese = lexicon("en", "digest"), lexicon("zh", "digest")
     return tuple(
-        (name, english.words(name), english.words(f"{name}_anywhere"), chinese.words(name))
-        for name in ("failure", "warning", "note", "result")
+        (name, english.words(name), english.words(anywhere), chinese.words(name))
+        for name, anywhere in (
+            ("failure", "failure_anywhere"),
+            ("warning", "warning_anywhere"),
+            ("note", "note_anywhere"),
+            ("result", "result_anywhere"),
+        )
     )
 
 

@@ -92,7 +92,7 @@ async def answer_mcp(
     if manager is None:
         raise NotAvailable(
             "The MCP server needs mcp, which is not installed",
-            hint="Install it with: pip install mcp",
+            hint="Install it with: pip install 'recollect[mcp]'",
         )
     from recollect.mcp.server import Connection
 

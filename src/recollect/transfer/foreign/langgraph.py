@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from recollect.domain.fields import RecordFields
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotAvailable
 from recollect.transfer.foreign.found import (
     Found,
     FoundItem,
@@ -160,7 +160,14 @@ def _rows_of_server(address: str) -> Iterable[Mapping[str, Any]]:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import SQLAlchemyError
 
-    engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+    try:
+        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+    except ModuleNotFoundError:
+        raise NotAvailable(
+            "A PostgreSQL server is read with psycopg, which is not installed",
+            code="not_installed",
+            hint='pip install "recollect[postgresql]"',
+        ) from None
     try:
         with engine.connect() as connection:
             return [dict(row) for row in connection.execute(text(_QUERY)).mappings()]

@@ -27,7 +27,10 @@ from urllib.parse import urlsplit
 from recollect.errors import InvalidInput, NotFound, StorageError
 from recollect.transfer.unpacking import GZIP, ZIP, allowed_bytes, damaged, limited, opened
 
-MAX_SOURCE_BYTES: Final = 2 * 2**30
+# What arrives or is unpacked; a store on this machine may be of any size.
+MAX_SOURCE_BYTES: Final = 512 * 2**20
+# It is read into memory as a whole.
+MAX_JSON_BYTES: Final = 128 * 2**20
 MAX_ARCHIVE_FILES: Final = 10_000
 _SQLITE: Final = b"SQLite format 3\x00"
 _DATABASE: Final = ("postgresql", "postgres")
@@ -37,12 +40,12 @@ _WAIT_SECONDS: Final = 60
 
 def is_address(source: object) -> bool:
     """Return whether the source is an address instead of a file."""
-    return isinstance(source, str) and urlsplit(source).scheme in (*_DATABASE, *_WEB)
+    return is_database(source) or (isinstance(source, str) and urlsplit(source).scheme in _WEB)
 
 
 def is_database(source: object) -> bool:
     """Return whether the source is the address of a database server."""
-    return isinstance(source, str) and urlsplit(source).scheme in _DATABASE
+    return isinstance(source, str) and urlsplit(source).scheme.partition("+")[0] in _DATABASE
 
 
 @contextlib.contextmanager
@@ -115,6 +118,12 @@ def tables_of(path: Path) -> dict[str, frozenset[str]]:
 
 def read_json(path: Path) -> object:
     """Return the value of a JSON file, or the list of those of JSON lines."""
+    if path.is_file() and path.stat().st_size > MAX_JSON_BYTES:
+        raise InvalidInput(
+            f"{path.name} has more than {MAX_JSON_BYTES:,} bytes; nothing was changed",
+            code="import_too_large",
+            hint="Split it, or import the store itself.",
+        )
     try:
         text = path.read_text("utf-8-sig")
     except (UnicodeDecodeError, OSError) as problem:

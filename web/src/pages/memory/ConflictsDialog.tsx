@@ -1,4 +1,4 @@
-import { Button, toast } from "@heroui/react";
+import { Button } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useState } from "react";
@@ -11,14 +11,25 @@ import { useFormat } from "../../i18n/format";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Dialog } from "../../parts/Dialog";
-import { CardSkeletons, EmptyState, Loaded, useAttempt } from "../../parts/feedback";
+import {
+  CardSkeletons,
+  EmptyState,
+  Loaded,
+  useAttempt,
+  useOfferUndo,
+} from "../../parts/feedback";
 import { FaceBadge } from "../../parts/faces";
 import { Field } from "../../parts/Field";
+import { QueueItem, useFirstInQueue } from "../../parts/Queue";
+import { useRecordActions } from "./actions";
 import { Evidence } from "./Evidence";
-import { Origin } from "./RecordCard";
+import { nameOf, Origin } from "./RecordCard";
 
 type Dispute = Schemas["Dispute"];
 type Resolution = Schemas["Decision"]["resolution"];
+
+// What was noticed within this time was noticed together.
+const TOGETHER_MS = 60_000;
 
 /** Records that contradict each other, side by side, each with what it rests on. */
 export function ConflictsDialog({
@@ -33,6 +44,7 @@ export function ConflictsDialog({
   const { t } = useTranslation();
   const place = usePlace();
   const conflicts = useConflicts(place, who, isOpen);
+  const list = useFirstInQueue(isOpen && (conflicts.data?.items.length ?? 0) > 0);
   return (
     <Dialog
       isOpen={isOpen}
@@ -48,7 +60,7 @@ export function ConflictsDialog({
               {t("conflicts.noneLead")}
             </EmptyState>
           ) : (
-            <ul className="space-y-8">
+            <ul className="space-y-4 p-1" ref={list}>
               {items.map((dispute) => (
                 <DisputeView key={dispute.conflict.id} dispute={dispute} />
               ))}
@@ -60,59 +72,92 @@ export function ConflictsDialog({
   );
 }
 
+/** Of records about one thing the newer one wins or, of two noticed together, the more certain. */
+function winnerOf({ first, second }: Dispute): "first" | "second" | null {
+  const apart = Date.parse(first.last_confirmed) - Date.parse(second.last_confirmed);
+  if (Math.abs(apart) > TOGETHER_MS) return apart > 0 ? "first" : "second";
+  if (first.confidence !== second.confidence)
+    return first.confidence > second.confidence ? "first" : "second";
+  return apart === 0 ? null : apart > 0 ? "first" : "second";
+}
+
 function DisputeView({ dispute }: { dispute: Dispute }) {
   const { t, named } = useTranslation();
   const queries = useQueryClient();
   const [merged, setMerged] = useState<string>();
   const { attempt, isWorking } = useAttempt();
+  const offerUndo = useOfferUndo();
+  const { takeBack } = useRecordActions();
   const resolve = (resolution: Resolution, content?: string) =>
     void attempt(async () => {
       const { id, scope } = dispute.conflict;
-      await answer(
+      const decided = await answer(
         api.POST("/v1/upkeep/conflicts/{conflict_id}/resolve", {
           params: { path: { conflict_id: id }, query: ownerOf(scope) },
           body: { resolution, ...(content === undefined ? {} : { content }) },
         }),
       );
-      toast.success(t("conflicts.resolved"));
+      offerUndo(t("conflicts.resolved"), () =>
+        takeBack([decided.first, decided.second], t("conflicts.undone")),
+      );
       await refreshEverything(queries);
     });
+  const winner = winnerOf(dispute);
+  const { first, second } = dispute;
+  const apart = Math.abs(Date.parse(first.last_confirmed) - Date.parse(second.last_confirmed));
+  const isNewest = apart > TOGETHER_MS || first.confidence === second.confidence;
+  const look = (side: "first" | "second") => (winner === side ? "primary" : "secondary");
   return (
-    <li className="space-y-3" data-conflict={dispute.conflict.id}>
+    <QueueItem
+      data-conflict={dispute.conflict.id}
+      label={`${nameOf(dispute.first)} / ${nameOf(dispute.second)}`}
+      decisions={
+        merged !== undefined
+          ? []
+          : [
+              {
+                label: t("conflicts.keepA"),
+                look: look("first"),
+                isDisabled: isWorking,
+                onDecide: () => resolve("keep_first"),
+              },
+              {
+                label: t("conflicts.keepB"),
+                look: look("second"),
+                isDisabled: isWorking,
+                onDecide: () => resolve("keep_second"),
+              },
+              {
+                label: t("conflicts.bothTimes"),
+                look: "tertiary",
+                isDisabled: isWorking,
+                onDecide: () => resolve("both_at_different_times"),
+              },
+              {
+                label: t("conflicts.merge"),
+                look: "tertiary",
+                isDisabled: isWorking,
+                onDecide: () => setMerged(`${dispute.first.content}\n${dispute.second.content}`),
+              },
+            ]
+      }
+    >
       {dispute.conflict.reason !== "" && (
-        <p className="text-muted said">{named("verdict", dispute.conflict.reason)}</p>
+        <p className="text-muted said mb-3">{named("verdict", dispute.conflict.reason)}</p>
       )}
       <div className="grid gap-3 md:grid-cols-2">
-        <Side name="A" record={dispute.first} />
-        <Side name="B" record={dispute.second} />
+        <Side name="A" record={dispute.first} isWinner={winner === "first"} />
+        <Side name="B" record={dispute.second} isWinner={winner === "second"} />
       </div>
-      {merged === undefined ? (
-        <div className="flex flex-wrap gap-2">
-          <Button size="sm" isDisabled={isWorking} onPress={() => resolve("keep_first")}>
-            {t("conflicts.keepA")}
-          </Button>
-          <Button size="sm" isDisabled={isWorking} onPress={() => resolve("keep_second")}>
-            {t("conflicts.keepB")}
-          </Button>
-          <Button
-            size="sm"
-            variant="secondary"
-            isDisabled={isWorking}
-            onPress={() => setMerged(`${dispute.first.content}\n${dispute.second.content}`)}
-          >
-            {t("conflicts.merge")}
-          </Button>
-          <Button
-            size="sm"
-            variant="tertiary"
-            isDisabled={isWorking}
-            onPress={() => resolve("both_at_different_times")}
-          >
-            {t("conflicts.bothTimes")}
-          </Button>
-        </div>
-      ) : (
-        <div className="space-y-3">
+      {winner !== null && (
+        <p className="caption mt-2">
+          {t(isNewest ? "conflicts.newest" : "conflicts.surest", {
+            name: winner === "first" ? "A" : "B",
+          })}
+        </p>
+      )}
+      {merged !== undefined && (
+        <div className="mt-3 space-y-3">
           <Field label={t("conflicts.mergedText")} value={merged} rows={3} onChange={setMerged} />
           <div className="flex gap-2">
             <Button
@@ -129,20 +174,27 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
           </div>
         </div>
       )}
-    </li>
+    </QueueItem>
   );
 }
 
-function Side({ name, record }: { name: string; record: Record }) {
+function Side({ name, record, isWinner }: { name: string; record: Record; isWinner: boolean }) {
   const { t } = useTranslation();
   const format = useFormat();
   return (
-    <section className="border-line rounded-2xl border p-4">
+    <section
+      className={`rounded-2xl border p-4 ${isWinner ? "border-accent bg-accent-soft/40" : "border-line"}`}
+    >
       <div className="mb-2 flex items-center gap-2">
         <span className="bg-default grid size-6 place-items-center rounded-full text-xs font-semibold">
           {name}
         </span>
         <FaceBadge face={faceOf(record)} />
+        {isWinner && (
+          <span className="text-accent-soft-foreground text-xs font-medium">
+            {t("conflicts.recommended")}
+          </span>
+        )}
         <span className="flex-1" />
         <span className="caption number">{format.percent(record.confidence)}</span>
       </div>

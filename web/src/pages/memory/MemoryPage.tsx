@@ -6,7 +6,7 @@ import type { Hit, Record } from "../../api/client";
 import { isShared } from "../../api/place";
 import { findAll, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
-import { TABS, type MemorySearch } from "../../lib/address";
+import { isNarrowed, TABS, type MemorySearch } from "../../lib/address";
 import { useMedia } from "../../lib/media";
 import { useCommand } from "../../lib/commands";
 import { usePlace, useSetSearch } from "../../lib/place";
@@ -102,6 +102,9 @@ export function MemoryPage() {
 
   useCommand("add", () => setAdding(true));
   const isEmpty = tab === "all" && !isSearching && listed.isSuccess && records.length === 0;
+  // The ways to begin then have the page for themselves.
+  const isBeginning =
+    isEmpty && reach.isServer && search.user === undefined && !isNarrowed(search);
   useKeys({
     j: () => step(1),
     k: () => step(-1),
@@ -159,66 +162,68 @@ export function MemoryPage() {
     >
       {!reach.isOperator && <ReachNotice />}
       {place.workspace === DEMO && reach.isServer && <DemoNotice />}
-      <HealthPanel who={who} />
+      {!isBeginning && <HealthPanel who={who} />}
       {tab === "all" && !isSearching && (
         <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}
       <FirstMemory isEmpty={isEmpty} />
       <TabLinks tab={tab} />
-      <div className="bg-background sticky top-0 z-20 -mx-4 px-4 pt-1 sm:-mx-6 sm:px-6">
-        <SearchBar tab={tab} search={search} />
-        {selected.size > 0 ? (
-          <BulkBar
-            records={[...selected.values()]}
-            shown={shown}
-            total={isSearching ? undefined : total}
-            onSelect={(records) => setSelected(new Map(records.map((it) => [it.id, it])))}
-            everything={everything}
-            onDelete={() => askToDelete([...selected.values()])}
-          />
-        ) : (
-          <ListHeader
-            count={isSearching ? recalled.data && hits.length : total}
-            isSearching={isSearching}
-            missed={missed}
-          >
-            <OrderChoice search={search} />
-            <ViewSwitch tab={tab} view={view} />
-          </ListHeader>
-        )}
-      </div>
-          {isSearching ? (
-            <Loaded query={recalled} waiting={<CardSkeletons />}>
-              {() => (
-                <SearchResults
-                  hits={hits}
-                  openId={search.record}
-                  selected={selectedIds}
-                  actions={actions}
-                  onExplain={setExplained}
-                />
-              )}
-            </Loaded>
+      {!isBeginning && (
+        <div className="bg-background top-0 z-20 -mx-4 sm:sticky px-4 pt-1 sm:-mx-6 sm:px-6">
+          <SearchBar tab={tab} search={search} />
+          {selected.size > 0 ? (
+            <BulkBar
+              records={[...selected.values()]}
+              shown={shown}
+              total={isSearching ? undefined : total}
+              onSelect={(records) => setSelected(new Map(records.map((it) => [it.id, it])))}
+              everything={everything}
+              onDelete={() => askToDelete([...selected.values()])}
+            />
           ) : (
-            <Loaded query={listed} waiting={<CardSkeletons />}>
-              {() =>
-                records.length === 0 ? (
-                  <NoRecords tab={tab} search={search} onAdd={() => setAdding(true)} />
-                ) : (
-                  <RecordList
-                    records={records}
-                    view={view}
-                    openId={search.record}
-                    selected={selectedIds}
-                    actions={actions}
-                    hasMore={listed.hasNextPage}
-                    isLoadingMore={listed.isFetchingNextPage}
-                    loadMore={() => void listed.fetchNextPage()}
-                  />
-                )
-              }
-            </Loaded>
+            <ListHeader
+              count={isSearching ? recalled.data && hits.length : total}
+              isSearching={isSearching}
+              missed={missed}
+            >
+              <OrderChoice search={search} />
+              <ViewSwitch tab={tab} view={view} />
+            </ListHeader>
           )}
+        </div>
+      )}
+      {isSearching ? (
+        <Loaded query={recalled} waiting={<CardSkeletons />}>
+          {() => (
+            <SearchResults
+              hits={hits}
+              openId={search.record}
+              selected={selectedIds}
+              actions={actions}
+              onExplain={setExplained}
+            />
+          )}
+        </Loaded>
+      ) : (
+        <Loaded query={listed} waiting={<CardSkeletons />}>
+          {() =>
+            records.length === 0 ? (
+              <NoRecords tab={tab} search={search} onAdd={() => setAdding(true)} />
+            ) : (
+              <RecordList
+                records={records}
+                view={view}
+                openId={search.record}
+                selected={selectedIds}
+                actions={actions}
+                hasMore={listed.hasNextPage}
+                isLoadingMore={listed.isFetchingNextPage}
+                loadMore={() => void listed.fetchNextPage()}
+              />
+            )
+          }
+        </Loaded>
+      )}
       {!isWide && (
         <Drawer.Backdrop
           isOpen={opened !== undefined}

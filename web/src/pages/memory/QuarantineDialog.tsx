@@ -1,4 +1,4 @@
-import { Button, toast } from "@heroui/react";
+import { toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { refreshEverything } from "../../api/cache";
@@ -11,7 +11,9 @@ import { usePlace } from "../../lib/place";
 import { Dialog } from "../../parts/Dialog";
 import { CardSkeletons, EmptyState, Loaded, useAttempt } from "../../parts/feedback";
 import { FaceBadge } from "../../parts/faces";
+import { QueueItem, useFirstInQueue } from "../../parts/Queue";
 import { Evidence } from "./Evidence";
+import { nameOf } from "./RecordCard";
 
 /** Records that their source does not bear out: accept or reject each. */
 export function QuarantineDialog({
@@ -40,6 +42,7 @@ export function QuarantineDialog({
             }),
       ),
   });
+  const list = useFirstInQueue(isOpen && (found.data?.items.length ?? 0) > 0);
   return (
     <Dialog
       isOpen={isOpen}
@@ -55,7 +58,7 @@ export function QuarantineDialog({
               {t("quarantine.noneLead")}
             </EmptyState>
           ) : (
-            <ul className="space-y-4">
+            <ul className="space-y-4 p-1" ref={list}>
               {items.map((record) => (
                 <Suspect key={record.id} record={record} />
               ))}
@@ -82,29 +85,27 @@ function Suspect({ record }: { record: Record }) {
     await refreshEverything(queries);
   };
   return (
-    <li className="border-line rounded-2xl border p-4">
+    <QueueItem
+      label={nameOf(record)}
+      decisions={[
+        {
+          label: t("quarantine.accept"),
+          isDisabled: isWorking,
+          onDecide: () => void attempt(() => decide("accept")),
+        },
+        {
+          label: t("quarantine.reject"),
+          look: "danger-soft",
+          isDisabled: isWorking,
+          onDecide: () => void attempt(() => decide("reject")),
+        },
+      ]}
+    >
       <FaceBadge face={faceOf(record)} />
       <p className="said mt-2 text-[15px] leading-relaxed">{record.content}</p>
       <div className="mt-3">
         <Evidence record={record} />
       </div>
-      <div className="mt-4 flex gap-2">
-        <Button
-          size="sm"
-          isDisabled={isWorking}
-          onPress={() => void attempt(() => decide("accept"))}
-        >
-          {t("quarantine.accept")}
-        </Button>
-        <Button
-          size="sm"
-          variant="danger-soft"
-          isDisabled={isWorking}
-          onPress={() => void attempt(() => decide("reject"))}
-        >
-          {t("quarantine.reject")}
-        </Button>
-      </div>
-    </li>
+    </QueueItem>
   );
 }

@@ -38,7 +38,7 @@ export function Writes({ record }: { record: Record }) {
                   search={{ user: scope.user ?? undefined, agent: scope.agent ?? undefined }}
                   className="ink-link min-w-0 flex-1"
                 >
-                  {named("written", String(payload["status"] ?? ""))}
+                  {named("written", typeof payload["status"] === "string" ? payload["status"] : target)}
                 </Link>
                 <time className="caption shrink-0" dateTime={at}>
                   {format.moment(at)}

@@ -143,5 +143,5 @@ export function useRecordActions() {
     }
   }
 
-  return { change, undo, remove, tag };
+  return { change, undo, takeBack, remove, tag };
 }

@@ -5,7 +5,7 @@ import type { Schemas } from "../../api/client";
 import { useFormat } from "../../i18n/format";
 import { useWords } from "../../i18n/words";
 import { usePlace } from "../../lib/place";
-import type { NameGraph } from "./Names";
+import type { NameGraph } from "./graph";
 import { words } from "./words";
 
 const MOST = 30;

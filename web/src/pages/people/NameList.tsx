@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useWords } from "../../i18n/words";
 import { Field } from "../../parts/Field";
-import type { NameGraph } from "./Names";
+import type { NameGraph } from "./graph";
 import { words } from "./words";
 
 /** The same names as a list, those that most records tell of first. */

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useWords } from "../../i18n/words";
 import { labelled, nextTo, placed, widthOf } from "../../lib/layout";
-import type { NameGraph } from "./Names";
+import type { NameGraph } from "./graph";
 import { words } from "./words";
 
 const CENTRE = 26;

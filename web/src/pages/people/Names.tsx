@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Waypoints } from "lucide-react";
 import { useMemo, useState } from "react";
-import { answer, api, type Schemas } from "../../api/client";
+import { answer, api } from "../../api/client";
 import { keys, scopeIn, useReach } from "../../api/queries";
 import { useWords } from "../../i18n/words";
 import { usePlace } from "../../lib/place";
@@ -13,8 +13,6 @@ import { NameList } from "./NameList";
 import { NamePicture } from "./NamePicture";
 import type { OfPerson } from "./ProfileSources";
 import { words } from "./words";
-
-export type NameGraph = Schemas["NameGraph"];
 
 /** The people and things that a person's memory tells of: as a picture or a list, with their facts. */
 export function Names({ person, agent }: OfPerson) {

@@ -70,17 +70,17 @@ export function PersonPage() {
             className="button button--secondary"
           >
             <ScanText aria-hidden />
-            {w("ask")}
+            <span className="max-sm:sr-only">{w("ask")}</span>
           </Link>
           {reach.isOperator && (
             <>
               <Button variant="tertiary" onPress={exportAll}>
                 <Download aria-hidden />
-                {w("export")}
+                <span className="max-sm:sr-only">{w("export")}</span>
               </Button>
               <Button variant="danger-soft" onPress={() => setForgetting(true)}>
                 <UserRoundX aria-hidden />
-                {w("forget")}
+                <span className="max-sm:sr-only">{w("forget")}</span>
               </Button>
             </>
           )}

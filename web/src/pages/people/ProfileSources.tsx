@@ -3,10 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { IdCard, MessageSquareQuote, PenLine } from "lucide-react";
 import { answer, api, type Schemas } from "../../api/client";
 import { ownerOf } from "../../api/place";
-import { keys, scopeIn, useFacets, useProfile, useReach } from "../../api/queries";
+import { keys, scopeIn, useFacets, useReach } from "../../api/queries";
 import { useTranslation } from "../../i18n";
 import { useFormat } from "../../i18n/format";
 import { useWords } from "../../i18n/words";
+import type { Place } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { CardSkeletons, EmptyState, Loaded } from "../../parts/feedback";
 import { words } from "./words";
@@ -21,10 +22,30 @@ export interface OfPerson {
 export function ProfileSources({ person, agent }: OfPerson) {
   const { w } = useWords(words);
   const place = usePlace();
-  const profile = useProfile(place, { user: person, agent });
+  const reach = useReach();
+  const profile = useQuery({
+    queryKey: [keys.live, "profiles", place, person, agent, reach],
+    queryFn: async (): Promise<Profiles> => {
+      const agents =
+        !reach.isOperator || agent !== undefined
+          ? [scopeIn(place, { user: person, agent }, reach).agent]
+          : await agentsOf(place, person);
+      const found = await Promise.all(
+        agents.map(async (name) => ({
+          name,
+          profile: await answer(
+            api.GET("/v1/profile", {
+              params: { query: { ...place, user: person, agent: name } },
+            }),
+          ),
+        })),
+      );
+      return merged(found);
+    },
+  });
   return (
     <Loaded query={profile} waiting={<CardSkeletons count={3} />}>
-      {({ lines, hidden, left_out }) =>
+      {({ lines, hidden, left_out, readers }) =>
         lines.length + hidden.length + left_out.length === 0 ? (
           <EmptyState icon={IdCard} title={w("profileNone")}>
             {w("profileNoneLead")}
@@ -38,7 +59,13 @@ export function ProfileSources({ person, agent }: OfPerson) {
               <p className="text-muted mb-3">{w("profileLead")}</p>
               <ul className="panel divide-line divide-y">
                 {lines.map((line) => (
-                  <SourcedLine key={line.id} line={line} person={person} agent={agent} />
+                  <SourcedLine
+                    key={line.id}
+                    line={line}
+                    person={person}
+                    agent={agentFor(line, readers)}
+                    readers={readers.get(line.id)}
+                  />
                 ))}
               </ul>
             </section>
@@ -53,7 +80,7 @@ export function ProfileSources({ person, agent }: OfPerson) {
                       key={line.id}
                       line={line}
                       person={person}
-                      agent={agent}
+                      agent={agentFor(line, readers)}
                       why={w(hidden.includes(line) ? "hidden" : "noRoom")}
                     />
                   ))}
@@ -67,7 +94,60 @@ export function ProfileSources({ person, agent }: OfPerson) {
   );
 }
 
-function SourcedLine({ line, person, agent, why }: { line: Line; why?: string } & OfPerson) {
+interface Profiles {
+  lines: Line[];
+  hidden: Line[];
+  left_out: Line[];
+  /** The agents that are told each line; `-` is none in particular. */
+  readers: Map<string, string[]>;
+}
+
+const MOST_AGENTS = 12;
+
+/** The agents that know something of a person; what belongs to none is told to all of them. */
+async function agentsOf(place: Place, person: string): Promise<string[]> {
+  const { items } = await answer(
+    api.GET("/v1/workspace/scopes", {
+      params: { query: { ...place, user: person, limit: 100 } },
+    }),
+  );
+  const names = items.flatMap(({ scope }) =>
+    scope.agent === null || scope.agent.startsWith("*") ? [] : [scope.agent],
+  );
+  return ["-", ...new Set(names)].slice(0, MOST_AGENTS);
+}
+
+function merged(found: { name: string; profile: Schemas["Profile"] }[]): Profiles {
+  const readers = new Map<string, string[]>();
+  const once = (part: "lines" | "hidden" | "left_out") => {
+    const known = new Map<string, Line>();
+    for (const { name, profile } of found) {
+      for (const line of profile[part]) {
+        known.set(line.id, line);
+        readers.set(line.id, [...(readers.get(line.id) ?? []), name]);
+      }
+    }
+    return [...known.values()];
+  };
+  const lines = once("lines");
+  const shown = new Set(lines.map((line) => line.id));
+  const others = (part: Line[]) => part.filter((line) => !shown.has(line.id));
+  return { lines, hidden: others(once("hidden")), left_out: others(once("left_out")), readers };
+}
+
+/** An agent that may read a line. */
+const agentFor = (line: Line, readers: Profiles["readers"]) => {
+  const [first] = readers.get(line.id) ?? [];
+  return first === "-" ? undefined : first;
+};
+
+function SourcedLine({
+  line,
+  person,
+  agent,
+  why,
+  readers = [],
+}: { line: Line; why?: string; readers?: string[] } & OfPerson) {
   const { language } = useTranslation();
   const { w } = useWords(words);
   const format = useFormat();
@@ -85,12 +165,20 @@ function SourcedLine({ line, person, agent, why }: { line: Line; why?: string } 
       );
       const evidence = record.evidence.at(-1);
       if (evidence === undefined) return { record, turn: null };
-      const turn = await answer(
-        api.GET("/v1/turns/{turn_id}", {
-          params: { path: { turn_id: evidence.turn }, query: ownerOf(record.scope) },
-        }),
-      ).catch(() => null);
-      return { record, turn };
+      // What is told to all agents was said to one of them.
+      const listeners = record.scope.agent === null ? readers.filter((it) => it !== "-") : [];
+      const owners = [
+        ...listeners.map((name) => ({ ...owner, agent: name })),
+        ...(listeners.length === 0 ? [ownerOf(record.scope)] : []),
+      ];
+      for (const query of owners) {
+        const path = { turn_id: evidence.turn };
+        const turn = await answer(
+          api.GET("/v1/turns/{turn_id}", { params: { path, query } }),
+        ).catch(() => null);
+        if (turn !== null) return { record, turn };
+      }
+      return { record, turn: null };
     },
   });
   const { record, turn } = source.data ?? {};
@@ -110,6 +198,13 @@ function SourcedLine({ line, person, agent, why }: { line: Line; why?: string } 
         >
           {line.text.slice(0, 600)}
         </Link>
+        {readers.length > 0 && (
+          <p className="caption mt-0.5">
+            {readers.includes("-")
+              ? w("toAll")
+              : w("toAgents", { names: readers.join(", ") })}
+          </p>
+        )}
         <div className="text-muted mt-1.5 flex items-start gap-2 text-[13px] leading-relaxed">
           {evidence !== undefined ? (
             <MessageSquareQuote className="mt-0.5 size-4 shrink-0" aria-hidden />

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { useWords } from "../../i18n/words";
 import { Budget } from "./Outcome";
-import type { Preview } from "./preview";
+import { plain, type Preview } from "./preview";
 import { words } from "./words";
 
 interface Side {
@@ -62,7 +62,7 @@ function Lines({
             <span aria-hidden className="text-muted me-2 font-mono">
               {sign}
             </span>
-            {line}
+            {plain(line)}
           </li>
         ))}
       </ul>

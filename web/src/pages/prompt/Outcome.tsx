@@ -8,7 +8,7 @@ import { useWords } from "../../i18n/words";
 import { usePlace } from "../../lib/place";
 import { EmptyState } from "../../parts/feedback";
 import { Segments } from "../../parts/Segments";
-import type { Item, Preview, Trial } from "./preview";
+import { plain, type Item, type Preview, type Trial } from "./preview";
 import { words } from "./words";
 
 const SHADES: globalThis.Record<string, string> = {
@@ -71,6 +71,9 @@ export function Outcome({
         <p className="bg-warning-soft text-warning-soft-foreground said rounded-xl px-4 py-2.5">
           {w("degraded")} {degraded.join("; ")}
         </p>
+      )}
+      {preview.as_of !== null && preview.parts.some((it) => it.name === "documents" && it.tokens > 0) && (
+        <p className="caption">{w("documentsNow")}</p>
       )}
       <div className="flex flex-wrap items-center justify-between gap-2">
         <Segments
@@ -169,7 +172,7 @@ export function Budget({ preview, title }: { preview: Preview; title?: string })
                   {w("of", { budget: part.budget })}
                 </span>
               )}
-              <span className="caption block">
+              <span className={title === undefined ? "caption block" : "hidden"}>
                 {w(`partLead.${part.name}`, { budget: preview.budget })}
               </span>
             </dd>
@@ -223,7 +226,7 @@ function ItemRow({
   const format = useFormat();
   const place = usePlace();
   const isRecord = RECORD_KINDS.has(item.kind);
-  const name = item.text.slice(0, 60);
+  const name = plain(item.text).slice(0, 60);
   const matched = item.explanation?.matched_terms ?? [];
   const paths = item.explanation?.paths ?? [];
   const facts = [
@@ -244,11 +247,11 @@ function ItemRow({
       <div className="min-w-0 flex-1">
         {item.reason !== "" && (
           <p className="text-warning-soft-foreground text-xs font-medium">
-            {named("reason", item.reason)}
+            {named("reason", item.reason.replace(/^(says the same) as .*/, "$1"))}
           </p>
         )}
         <p className={`said line-clamp-4 ${item.fate === "given" ? "" : "text-muted"}`} dir="auto">
-          {item.text || item.id}
+          {plain(item.text) || item.id}
         </p>
         <p className="caption number mt-1">
           <span className="sr-only">{w(`part.${item.part}`)} · </span>

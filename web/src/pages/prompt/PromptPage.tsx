@@ -15,7 +15,7 @@ import { NameField } from "../../parts/NameField";
 import { Page } from "../../parts/Page";
 import { Comparison } from "./Comparison";
 import { Outcome } from "./Outcome";
-import { counts, usePreview, type Item, type Preview, type Trial } from "./preview";
+import { counts, plain, usePreview, type Item, type Preview, type Trial } from "./preview";
 import { Trials } from "./Trials";
 import { words } from "./words";
 
@@ -208,7 +208,7 @@ export function PromptPage() {
               tried={trials}
               onTryOther={tryOther}
               onTryWithout={(item) =>
-                add({ sort: "delete", id: item.id, before: item.text, text: "" })
+                add({ sort: "delete", id: item.id, before: plain(item.text), text: "" })
               }
             />
           )}

@@ -25,6 +25,9 @@ export interface Asked {
   trials: Trial[];
 }
 
+/** An item as it is said, without the dash that lists it in the block. */
+export const plain = (text: string) => text.replace(/^- /, "");
+
 /** Whether a trial says anything that differs from what is stored. */
 export const counts = (trial: Trial) =>
   trial.sort === "delete" || (trial.text.trim() !== "" && trial.text !== trial.before);
@@ -48,7 +51,7 @@ export function usePreview({ owner, message, asOf, trials }: Asked) {
         api.POST("/v1/context/preview", {
           params: { query: owner },
           // Only what is named is sent: the server fills in the rest.
-          body: { message, as_of: asOf ?? null, changes } as unknown as Schemas["TriedPrompt"],
+          body: { message, as_of: asOf ?? null, changes },
         }),
       ) as Promise<Preview>,
   });

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { answer, api, type Schemas } from "../../api/client";
 import { useTranslation } from "../../i18n";
+import { describedSetting } from "../../i18n/server";
 import { Loaded } from "../../parts/feedback";
 import { Field } from "../../parts/Field";
 
@@ -56,7 +57,7 @@ export function EffectiveSettings() {
                     >
                       <dt className="min-w-0">
                         <span className="said font-mono text-[13px]">{setting.name}</span>
-                        <span className="caption said block">{setting.description}</span>
+                        <span className="caption said block">{describedSetting(setting.description)}</span>
                       </dt>
                       <dd className="min-w-0 sm:text-end">
                         <code className="said font-mono text-[13px]">{shown(setting.value)}</code>

@@ -105,6 +105,7 @@ function Connect({ person }: { person: string }) {
       <div className="-mt-3">
         <CodeExample
           key={way}
+          width="max-w-none"
           text={snippet(way, window.location.origin, place, person, isKeyed)}
         />
       </div>

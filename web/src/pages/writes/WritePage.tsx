@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { answer, api, type Record, type Schemas } from "../../api/client";
 import { ownerOf, type Owner } from "../../api/place";
 import { keys, scopeIn, useReach } from "../../api/queries";
@@ -19,7 +18,7 @@ const IN_ONE_TRANSACTION = new Set(["store", "audit"]);
 
 /** How something came to be remembered, step by step and with its times. */
 export function WritePage() {
-  const { w } = useWords(words);
+  const { w, named } = useWords(words);
   const format = useFormat();
   const place = usePlace();
   const owner = scopeIn(place, useWho(), useReach());
@@ -68,9 +67,7 @@ export function WritePage() {
                   >
                     <span>
                       <span className="block font-semibold">
-                        {words.en[`step.${step.name}` as keyof typeof words.en] === undefined
-                          ? step.name
-                          : w(`step.${step.name}` as keyof typeof words.en)}
+                        {named("step", step.name)}
                       </span>
                       <span className="caption number">
                         {step.ms === null
@@ -146,12 +143,13 @@ function Decision({ step, owner, stored }: { step: Step; owner: Owner; stored?: 
   const format = useFormat();
   const result: Result = step.result;
   const degraded = text(result["degraded"]) || text(result["judge_degraded"]);
-  const notes: ReactNode[] = [];
+  const notes: string[] = [];
+  const why = text(result["reason"]) === "" ? "" : named("why", text(result["reason"]));
   switch (step.name) {
     case "route":
       if (text(result["category"]) !== "")
         notes.push(w("category", { name: text(result["category"]) }));
-      notes.push(text(result["reason"]));
+      notes.push(why);
       if (text(result["policy"]) !== "") notes.push(w("policy", { name: text(result["policy"]) }));
       if (text(result["kept"]) !== "") notes.push(w("kept", { name: text(result["kept"]) }));
       break;
@@ -167,7 +165,7 @@ function Decision({ step, owner, stored }: { step: Step; owner: Owner; stored?: 
       notes.push(named("by", text(result["by"])));
       break;
     case "ground":
-      notes.push(w(result["ok"] === false ? "ungrounded" : "grounded"), text(result["reason"]));
+      notes.push(w(result["ok"] === false ? "ungrounded" : "grounded"), why);
       if (list(result["missing"]).length > 0)
         notes.push(w("missing", { words: list(result["missing"]).join(", ") }));
       break;
@@ -180,8 +178,8 @@ function Decision({ step, owner, stored }: { step: Step; owner: Owner; stored?: 
           relation: named("relation", text(result["relation"])),
           probability: format.percent(Number(result["probability"] ?? 0)),
         }),
-        text(result["reason"]),
-        w("decidedBy", { name: text(result["decided_by"]) }),
+        why,
+        w("decidedBy", { name: named("judge", text(result["decided_by"])) }),
       );
       if (text(result["strategy"]) !== "")
         notes.push(w("strategy", { name: text(result["strategy"]) }));

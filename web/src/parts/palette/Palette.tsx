@@ -139,7 +139,6 @@ function Content({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
       setPlace(next % shown.length);
     }
   };
-  let before: Group | null = null;
   return (
     <>
       <div className="border-line flex items-center gap-3 border-b px-4">
@@ -171,8 +170,7 @@ function Content({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
       >
         {shown.map((entry, index) => {
           const Icon = ICONS[entry.group];
-          const heading = entry.group !== before && w(`group.${entry.group}`);
-          before = entry.group;
+          const heading = entry.group !== shown[index - 1]?.group && w(`group.${entry.group}`);
           return [
             heading !== false && (
               <li
