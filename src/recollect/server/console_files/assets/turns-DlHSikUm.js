@@ -1,0 +1,1 @@
+function e(e){let{role:t}=e;return t===`assistant`||t===`tool`||t===`system`?t:`user`}function t(e){let t=e.payload;return[...(t.recollect?.calls??[]).map(([,e])=>e),...(t.tool_calls??[]).flatMap(e=>e.name??e.function?.name??[])]}export{t as n,e as t};
