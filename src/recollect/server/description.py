@@ -91,7 +91,15 @@ def _described(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
             if declared(operation["operationId"]).takes_key:
                 _take_key(operation)
             _tell_permission(operation)
+            _complete_waiting(operation["responses"])
     return described
+
+
+def _complete_waiting(responses: dict[str, Any]) -> None:
+    """Give the answer to a write that waits (202) the form of the usual answer."""
+    usual = responses.get("201") or responses.get("200")
+    if usual and "202" in responses:
+        responses["202"].setdefault("content", usual["content"])
 
 
 # --- Schemas: those of requests as the framework makes them, those of responses from the domain ---

@@ -70,7 +70,9 @@ class SqlState:
 
         def look(connection: Connection) -> StateEntry | None:
             number = _scope_id(connection, key.scope)
-            rows = [] if number is None else _PEEK.rows(connection, _place(key, number))
+            if number is None:
+                return None
+            rows = _PEEK.rows(connection, _place(key, number))
             return next((_entry({**row, "value": ""}) for row in rows if _is_live(row, now)), None)
 
         return await self._database.read(look, is_quick=True)
