@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.assemble.stores import restore
 from recollect.domain.notes import ScratchpadUpdate
 from recollect.errors import SettingsError
 from recollect.settings import Settings
@@ -93,6 +94,24 @@ async def test_another_server_answers_from_the_shared_cache(
         (key,) = redis.keys("memory:recall:*")
         assert 0 < redis.ask("PTTL", key) <= 300_000
         assert QUESTION not in redis.content().decode(), "only a digest of what was asked"
+
+
+@pytest.mark.sqlite(reason="a server's own tool restores its database")
+async def test_a_restored_backup_is_not_answered_from_what_came_after_it(
+    opened: Callable[..., Any], redis: RedisServer, database_path: Path, tmp_path: Path
+):
+    backup = tmp_path / "backup.db"
+    async with opened() as memory:
+        await memory.remember("Ann likes the sea")
+        await memory.backup(backup)
+        await memory.remember(TEA)
+        assert TEA in (await memory.recall(QUESTION))[0].content
+        await until(lambda: bool(redis.keys("memory:recall:*")))
+    await restore(backup, settings_for(database_path, redis.url))
+    assert not redis.keys("memory:recall:*")
+    async with opened() as memory:
+        await memory.remember("Ann owns a boat")
+        assert TEA not in [hit.content for hit in await memory.recall(QUESTION)]
 
 
 async def test_a_write_that_nobody_heard_of_leaves_no_stale_answer(

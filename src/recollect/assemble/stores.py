@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection, select
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from recollect.domain.transfer import Copied
 
     Contents: TypeAlias = ObjectBlobs | OutboxBlobs
+
+_log: Final = logging.getLogger(__name__)
 
 
 # --- Settings → the database ----------------------------------------------------------------------
@@ -365,10 +368,30 @@ async def restore(copy: Path, where: str | Path | Settings) -> Path:
     try:
         # What derived stores have is not that of the copy: they are emptied and built anew.
         await database.write(follow_anew)
+        await _empty_redis(settings)
         await _forget_again(settings, database)
     finally:
         await database.close()
     return settings.database
+
+
+async def _empty_redis(settings: Settings) -> None:
+    """Delete what Redis has of the replaced database, also whose it was.
+
+    The scopes of the copy may come to the same versions once more, with other content.
+    """
+    from recollect.assemble.redis import redis_of
+    from recollect.ports.runtime import SystemClock
+
+    redis = redis_of(settings, SystemClock())
+    if redis is None:
+        return
+    try:
+        await redis.link.remove(redis.keys.every(), lambda _: True)
+    except RecollectError as problem:
+        _log.warning("delete the keys of %s yourself: %s", redis.keys.every(), problem)
+    finally:
+        await redis.close()
 
 
 async def _forget_again(settings: Settings, database: Database) -> None:
