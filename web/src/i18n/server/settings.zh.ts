@@ -87,7 +87,6 @@ export const settings: globalThis.Record<string, string> = {
   "prefix of a model's name → its context size in tokens": "模型名前缀 → 以 token 计的上下文大小",
   "share of the context for messages": "上下文中留给消息的比例",
   "maximum number of messages to send": "最多发送的消息数",
-  "seconds that a prompt waits for summaries of messages that no longer fit": "提示词等待放不下的消息的摘要的秒数",
   "seconds after which a prompt does without what is not found by then; 0 = no limit": "超过此秒数，提示词不再等待尚未找到的内容；0 = 不限",
   "estimate, or an encoding for exact counts, such as o200k_base": "估算，或用于精确计数的编码，如 o200k_base",
   "how long the state of an inactive session is kept": "不活跃会话的状态保留多久",
@@ -116,7 +115,6 @@ export const settings: globalThis.Record<string, string> = {
   "time limit for reading one PDF or Office file": "读取一个 PDF 或 Office 文件的时间上限",
   "memory limit for reading it": "读取它的内存上限",
   "models for empty tiers; `none` keeps a tier empty": "空缺层级使用的模型；`none` 表示保持空缺",
-  "for the caller: `Settings.tiers` tells it, Recollect calls no such model": "供调用方使用：由 `Settings.tiers` 给出，Recollect 自身不调用",
   "writes summaries and merges facts": "撰写摘要并合并事实",
   "reads what conversations say": "阅读对话内容",
   "judges statements, routes messages, rephrases questions": "判断陈述、分派消息、改写问题",
@@ -143,4 +141,46 @@ export const settings: globalThis.Record<string, string> = {
   "active records of a scope; the least valuable expire first": "每个作用域的有效记录数；价值最低的先过期",
   "also its aliases": "也包括其别名",
   "empty = any, - = none": "留空 = 任意，- = 没有",
+  "the vector store of its own store; empty = that of storage.vectors":
+    "它自己的存储所用的向量库；留空 = storage.vectors 的那个",
+  "its vector store; empty = that of storage.vectors":
+    "它的向量库；留空 = storage.vectors 的那个",
+  "keep what is remembered and observed on this machine while the database server is away, and store it afterwards; empty = yes for a server; a file has no spool":
+    "数据库服务器不在时，把要记住和观察到的内容留在本机，之后再存入；留空 = 服务器为是；文件没有暂存",
+  "maximum size of what waits for a server":
+    "等待服务器的内容的最大容量",
+  "vector store of large scopes: qdrant://HOST:6333, milvus://HOST:19530, postgresql://…, or pgvector in the same PostgreSQL; empty = none":
+    "大作用域的向量库：qdrant://HOST:6333、milvus://HOST:19530、postgresql://…，或同一 PostgreSQL 中的 pgvector；留空 = 没有",
+  "units of a scope from which on the vector store searches it; smaller ones are searched exactly in this process":
+    "作用域达到多少单元后由向量库搜索；更小的在本进程内精确搜索",
+  "units of a scope up to which this process searches it while the vector store is away or is being built":
+    "向量库不在或正在建立时，本进程最多搜索多少单元的作用域",
+  "redis://HOST:PORT or rediss://…, the same for all servers: a mirror of session state and short-term memory, and shared caches; empty = none":
+    "redis://HOST:PORT 或 rediss://…，所有服务相同：会话状态和短期记忆的镜像，以及共享缓存；留空 = 没有",
+  "password for it, if its URL has none":
+    "URL 中没有密码时使用的密码",
+  "what its keys begin with; another one for every database that uses it":
+    "键的前缀；使用它的每个数据库各不相同",
+  "the server of backend = qdrant; empty = http://localhost:6333":
+    "backend = qdrant 的服务器；留空 = http://localhost:6333",
+  "key of a Qdrant server whose URL has none":
+    "URL 中没有密钥的 Qdrant 服务器的密钥",
+  "seconds that a prompt waits for summaries it needs, and the first one for models":
+    "提示词等待所需摘要的秒数，第一个提示词也等待模型",
+  "summary of a result in its placeholder":
+    "占位说明中结果的摘要",
+  "how near a question is to a line of a result's digest; 0 = unrelated, 1 = answered there":
+    "问题与结果摘要中一行的接近程度；0 = 无关，1 = 那里就有答案",
+  "address of a server of your own, such as https://minio.example:9000; empty = AWS":
+    "自己的服务器地址，例如 https://minio.example:9000；留空 = AWS",
+  "region of the bucket":
+    "存储桶所在区域",
+  "whether the endpoint begins with the name of the bucket, instead of the path":
+    "存储桶的名称是否写在主机名里，而不是路径里",
+  "certificate of an authority of your own, in PEM":
+    "自己的证书颁发机构的证书（PEM）",
+  "answers in `recollect chat`; for the caller otherwise":
+    "在 `recollect chat` 中回答；否则供调用者使用",
+  "for the caller: `Settings.tiers` tells it, memory calls no such model":
+    "供调用者使用：由 `Settings.tiers` 给出，记忆不调用这样的模型",
 };
