@@ -9,7 +9,7 @@ from tests.console.conftest import Console
 
 def test_the_demo_is_loaded_and_removed_with_one_click(console: Console):
     page = console.open()
-    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Three ways to begin")).to_be_visible()
     page.get_by_role("button", name="Try the demo workspace").click()
     expect(page).to_have_url(re.compile(r"/ws/demo/memory"))
     expect(page.get_by_role("article").first).to_be_visible()

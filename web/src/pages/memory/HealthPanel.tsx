@@ -18,7 +18,14 @@ const QuarantineDialog = lazyPart(async () => (await import("./QuarantineDialog"
 type Opened = "expired" | "conflicts" | "quarantined" | null;
 
 /** How well the memory is, in figures; those that ask for a decision open it. */
-export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
+export const HealthPanel = memo(function HealthPanel({
+  who,
+  isBeginning,
+}: {
+  who: Who;
+  /** Nothing is listed: shown only if there is something to look at all the same. */
+  isBeginning: boolean;
+}) {
   const { t } = useTranslation();
   const format = useFormat();
   const place = usePlace();
@@ -28,6 +35,9 @@ export const HealthPanel = memo(function HealthPanel({ who }: { who: Who }) {
   const close = () => setOpened(null);
   if (health.isError) return <Trouble error={health.error} retry={() => void health.refetch()} />;
   const figures = health.data;
+  if (isBeginning && !(figures && figures.expired + figures.conflicts + figures.quarantined > 0)) {
+    return null;
+  }
   return (
     <>
       <section aria-label={t("health.label")} className="tiles">

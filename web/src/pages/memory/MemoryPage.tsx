@@ -162,7 +162,7 @@ export function MemoryPage() {
     >
       {!reach.isOperator && <ReachNotice />}
       {place.workspace === DEMO && reach.isServer && <DemoNotice />}
-      {!isBeginning && <HealthPanel who={who} />}
+      <HealthPanel who={who} isBeginning={isBeginning} />
       {tab === "all" && !isSearching && (
         <ProfilePanel who={who} onOpen={toggle} onEdit={setEdited} />
       )}

@@ -1,1 +1,0 @@
-import{t as e}from"./words-0OOoSYP4.js";import{E as t,ar as n,w as r}from"./index-DuWnScYU.js";import{Welcome as i}from"./Welcome-BVcs2LAf.js";import{t as a}from"./words-W9qPD3Ka.js";var o=n();function s(){let{w:n}=e(a);return(0,o.jsx)(t,{title:n(`agent.title`),children:(0,o.jsx)(r,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};
