@@ -125,7 +125,7 @@ async def test_what_was_put_away_and_said_long_ago_is_still_known(
         await _live(memory, log.messages)
     async with _open(database_path) as memory:
         turns_read.clear()
-        session = await memory.session("day", context_tokens=12_000)
+        session = await memory.session("day", context_tokens=16_000)
         assert sum(turns_read) < 60
         assert session.usage.archived == 1
         assert session.usage.messages == _LENGTH + 4
@@ -133,7 +133,7 @@ async def test_what_was_put_away_and_said_long_ago_is_still_known(
             await session.observe({"role": "user", "content": "Again.", "id": "mine-1"})
         assert refused.value.code == "duplicate_id"
         # Two go on in it at once, and hear each other.
-        other = await memory.session("day", context_tokens=12_000)
+        other = await memory.session("day", context_tokens=16_000)
         await other.observe({"role": "user", "content": "A word of another window."})
         await session.observe({"role": "user", "content": "Who may approve?"})
         said = [it["content"] for it in await session.prepare()]

@@ -188,7 +188,7 @@ async def test_every_field_of_a_record_is_written(memory: Memory):
     await memory.remember("x")
     form = json.loads((await items_of(memory))[0])
     written = {*form, *form["versions"][0]}
-    assert {field.name for field in fields(Record)} - written == {"details", "links"}
+    assert {field.name for field in fields(Record)} - written == {"details", "links", "spooled"}
 
 
 async def test_a_name_in_gz_is_compressed_and_equal_exports_are_equal_files(

@@ -35,7 +35,6 @@ from recollect.domain.sharing import Party
 from recollect.domain.times import from_micros
 from recollect.errors import StorageError
 from recollect.ports.audit import Erasures, Sealed, SealedBatch
-from recollect.sharing.rows import is_by
 
 _AUDIT: Final = schema.audit.c
 _CHAIN: Final = schema.audit_chain.c
@@ -232,6 +231,9 @@ def _is_about_proposals_but_of(party: Party) -> ColumnElement[bool]:
         _AUDIT.target.startswith("prop_", autoescape=True),
         _AUDIT.payload.contains('"proposals":', autoescape=True),
     )
+    # Imported here: a command that only writes needs nothing of sharing.
+    from recollect.sharing.rows import is_by
+
     own = select(schema.proposals.c.id).where(is_by(party))
     return and_(names_some, _AUDIT.action != APPROVE, _AUDIT.target.not_in(own))
 

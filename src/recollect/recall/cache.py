@@ -139,7 +139,7 @@ class CachedRecaller:
     async def _recalled(self, asked: _Asked) -> Recalled:
         """Return the cached answer, or find one."""
         services, scopes, key = self._services, asked.scopes, self._key(asked)
-        text = asked.text
+        text, absence = asked.text, self._embedding.absence
         fresh: _Kept | None = None
         with caller_waits(), one_snapshot():
             # Read the versions first: a write during the search must make the answer stale.
@@ -166,7 +166,6 @@ class CachedRecaller:
                 else:
                     recalled = await scan(question, services.store, services.units)
                 # Any other failure may be gone the next time, so that answer is not cached.
-                absence = self._embedding.absence
                 if all(note == absence for note in recalled.degraded):
                     fresh = self._keep(key, recalled, scopes, versions)
         if fresh is not None and self._shared is not None:

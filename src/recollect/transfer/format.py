@@ -118,7 +118,8 @@ _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
     Kind.EPISODIC: tuple(field.name for field in fields(Episode)),
     Kind.PROCEDURAL: tuple(field.name for field in fields(Procedure)),
 }
-_TURN: Final = tuple(field.name for field in fields(Turn))
+# Whether it waits to be stored says something of a moment, not of the turn.
+_TURN: Final = tuple(field.name for field in fields(Turn) if field.name != "spooled")
 _COUNTS: Final = ("records", "versions", "turns", *_SINCE_3, *_COUNTS_SINCE_4, *_COUNTS_SINCE_5)
 _EVIDENCE: Final = tuple(field.name for field in fields(Evidence))
 _TIMES: Final = frozenset(
@@ -298,7 +299,9 @@ def _form(item: object) -> Json:
         case StoredItem():
             return item_form(item)
         case _:
-            return form_of(item)
+            form = form_of(item)
+            form.pop("spooled", None)
+            return form
 
 
 def read_header(line: bytes) -> Header:

@@ -34,7 +34,7 @@ def test_every_command_has_an_example() -> None:
 
 
 def test_the_shell_completes_the_names_of_commands() -> None:
-    words = {"COMP_WORDS": "recollect rec", "COMP_CWORD": "1"}
+    words = {"COMP_WORDS": "recollect reca", "COMP_CWORD": "1"}
     found = subprocess.run(
         [sys.executable, "-m", "recollect"],
         env={"_RECOLLECT_COMPLETE": "complete_bash", **words},

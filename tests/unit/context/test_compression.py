@@ -118,7 +118,7 @@ def test_pictures_and_attachments_are_told_in_words():
         "Look.",
         "[image: a red door]",
         "[file: plan.txt: Budget: 48,500 rest]",
-        "[file: plan.pdf]",
+        "[file: plan.pdf: application/pdf, 3 bytes]",
     ]
 
 
