@@ -153,8 +153,11 @@ async def test_doctor_and_opening_tell_why_a_server_cannot_be_used(
     assert found.verdict == "problem"
     assert words in found.message
     assert found.hint
+    # With a spool, writes wait for a server that cannot be reached.
+    storage = {"url": spoil(server), "spool": False}
+    without = Settings.load({"storage": storage, "data_dir": tmp_path / "data"})
     with pytest.raises(StorageError, match=words):
-        await Memory.open(settings)
+        await Memory.open(without)
 
 
 async def test_doctor_looks_at_the_stores_of_agents_too(server: Server, tmp_path: Path):

@@ -222,7 +222,8 @@ class Lifetime:
         left = self._ready_by - time.monotonic()
         if left > 0 and not self._loaded.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._loaded.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._loaded.wait()
 
     async def _load(self, caller: Caller) -> None:
         try:

@@ -16,7 +16,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.meter import Meter
 from recollect.domain.preview import ContextPreview, PromptItem, TriedChange
 from recollect.domain.record import Status
-from recollect.domain.scope import Caller
+from recollect.domain.scope import Caller, Role
 from recollect.errors import InvalidInput
 from recollect.recall.listing import Listing
 from recollect.recall.tried import Tried, TriedStore, TriedUnits, TriedVectors
@@ -55,7 +55,7 @@ class Previews:
                     "A change is tried on the present, not with as_of", code="cannot_combine"
                 )
             store = TriedStore(self._parts.store, tried, self._parts.clock)
-            await self._try(caller, wishes, store)
+            await self._try(_trying(caller), wishes, store)
             prefetch = self._prefetch_over(store, tried)
         made = await prefetch.preview(caller, message, **wanted)
         items = await self._with_texts(caller, made.items, store)
@@ -142,3 +142,11 @@ class Previews:
             for it in items
             if it.text or it.id in known
         )
+
+
+def _trying(caller: Caller) -> Caller:
+    """Return the caller as one that may write to its own scopes, for a store that writes nothing.
+
+    Whoever may only read may see what a change would do; no other scopes are reached.
+    """
+    return caller if caller.role.includes(Role.WRITER) else replace(caller, role=Role.WRITER)

@@ -264,8 +264,10 @@ class Spool:
 
     async def _run(self) -> None:
         while True:
+            # Not `wait_for`, which may swallow that this task is cancelled.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._called.wait(), _LOOK_SECONDS)
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await self._called.wait()
             self._called.clear()
             try:
                 await self._adopt()

@@ -222,6 +222,7 @@ class Memory(Twin[AsyncMemory]):
         return WorkspaceView(self._inner.workspace, self._loop)
 
     scope = wrapped(AsyncMemory.scope, _memory_of)
+    as_opened = wrapped(AsyncMemory.as_opened, lambda inner, loop: Memory(inner, loop))
     session = wrapped(AsyncMemory.session, _session_of)
     tools = wrapped(AsyncMemory.tools, _toolbox_of)
     guide = wrapped(AsyncMemory.guide, lambda text, _: text)

@@ -10,7 +10,7 @@ from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer
 from recollect.context.scratchpad import SessionScratchpad as AsyncSessionScratchpad
 from recollect.context.session import Session as AsyncSession
-from recollect.domain.context import SessionUsage
+from recollect.domain.context import MemoryContext, SessionUsage
 from recollect.domain.scope import Scope
 from recollect.domain.summary import Summary
 from recollect.domain.write import Pending
@@ -74,6 +74,11 @@ class Session(Twin[AsyncSession]):
         return self._inner.summaries
 
     @property
+    def remembered(self) -> MemoryContext:
+        """Return what the last prompt said of what is remembered."""
+        return self._inner.remembered
+
+    @property
     def usage(self) -> SessionUsage:
         """Return how full the window was when it was last prepared."""
         return self._inner.usage
@@ -114,6 +119,9 @@ class ToolResultManager(Twin[AsyncToolResultManager]):
         return self._inner.threshold
 
     process_tool_result = blocking(AsyncToolResultManager.process_tool_result)
+    archived = blocking(AsyncToolResultManager.archived)
+    renewed = blocking(AsyncToolResultManager.renewed)
+    close = blocking(AsyncToolResultManager.close)
     load_tool_result = blocking(AsyncToolResultManager.load_tool_result)
     load_tool_history = blocking(AsyncToolResultManager.load_tool_history)
     prepare_context = blocking(AsyncToolResultManager.prepare_context)

@@ -28,6 +28,7 @@ class SharedMemory(Twin[AsyncSharedMemory]):
     get = blocking(AsyncSharedMemory.get)
     update = blocking(AsyncSharedMemory.update)
     delete = blocking(AsyncSharedMemory.delete)
+    undo = blocking(AsyncSharedMemory.undo)
 
 
 class Upkeep(Twin[AsyncUpkeep]):
@@ -131,12 +132,14 @@ class WorkspaceView(Twin[AsyncWorkspaceView]):
     """`memory.workspace` for blocking code."""
 
     scopes = blocking(AsyncWorkspaceView.scopes)
+    every = blocking(AsyncWorkspaceView.every)
     users = blocking(AsyncWorkspaceView.users)
     agents = blocking(AsyncWorkspaceView.agents)
     sessions = blocking(AsyncWorkspaceView.sessions)
     tags = blocking(AsyncWorkspaceView.tags)
     categories = blocking(AsyncWorkspaceView.categories)
     records = blocking(AsyncWorkspaceView.records)
+    graph = blocking(AsyncWorkspaceView.graph)
     recall = blocking(AsyncWorkspaceView.recall)
     health = blocking(AsyncWorkspaceView.health)
     conflicts = blocking(AsyncWorkspaceView.conflicts)

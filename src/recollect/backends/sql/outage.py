@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Final
 
-from recollect.errors import RecollectError, StorageError
+from recollect.errors import RecollectError, StorageBusy, StorageError
 
 UNREACHABLE: Final = "database_unreachable"
 OUTCOME_UNKNOWN: Final = "outcome_unknown"
@@ -98,11 +98,16 @@ class Outage:
     async def answers(self) -> bool:
         """Return whether the server answers now."""
         try:
-            await asyncio.to_thread(self._probe)
+            await self._ask()
         except StorageError as problem:
             self.note(problem)
             return False
         return True
+
+    async def _ask(self) -> None:
+        # A server without a free connection is busy, but there.
+        with contextlib.suppress(StorageBusy):
+            await asyncio.to_thread(self._probe)
 
     async def close(self) -> None:
         for task in (self._watching, self._trying):
@@ -120,7 +125,7 @@ class Outage:
 
     async def _return(self) -> None:
         _prepares.set(True)
-        await asyncio.to_thread(self._probe)
+        await self._ask()
         while self._first:
             await self._first[0]()
             self._first.pop(0)
