@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Final
 
 # What is one token of a text is looked up once: words repeat.
 _KEPT_WORDS: Final = 50_000
-_ASCII_PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_ASCII_PUNCTUATION: Final = frozenset(string.punctuation)
 _KEPT_CONTROLS: Final = frozenset("\t\n\r")
 _DROPPED: Final = frozenset("\x00\ufffd")
 _CONTROLS: Final = frozenset({"Cc", "Cf", "Co"})

@@ -56,9 +56,9 @@ _LEFT_OVER: Final = 0.1
 _SPOKEN: Final = 0.8
 # What is written exactly: settings, options, paths, versions, measures.
 _NAMED: Final = re.compile(
-    r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|(?<![\w/])/[\w.-]+/[\w./-]+|(?<!\S)--?[a-z][\w-]+|\b\w+_\w+\b|"
+    r"[A-Z][A-Z0-9]{0,60}_[A-Z0-9_]+|(?<![\w/])/[\w.-]+/[\w./-]+|(?<!\S)--?[a-z][\w-]+|\b\w+_\w+\b|"
     r"\b\d+(?:\.\d+)+\+?|[€$£¥]\d|"
-    rf"\d[\d,.]*\s?(?:%|[€$£¥]|[A-Za-z]{{1,12}}\b|[{HAN}])"
+    rf"\d[\d,.]{{0,30}}\s?(?:%|[€$£¥]|[A-Za-z]{{1,12}}\b|[{HAN}])"
 )
 _EXACT: Final = 0.7
 _MAX_EXACT: Final = 2.1

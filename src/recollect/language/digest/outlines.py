@@ -33,6 +33,7 @@ _TAG: Final = re.compile(r"<[a-zA-Z!/][^>]{0,500}>")
 _HTML_HEADING: Final = re.compile(
     r"<(title|h[1-4])\b[^>]{0,300}>(.{0,300}?)</\1>", re.IGNORECASE | re.DOTALL
 )
+_PREFORMATTED: Final = re.compile(r"<pre\b|</pre>", re.IGNORECASE)
 _UNSHOWN: Final = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
 _MAX_HEADINGS: Final = 400
 # Headings and symbols that are told together.
@@ -121,12 +122,26 @@ def without_tags(text: str) -> tuple[str, list[str]]:
         unescape(_TAG.sub(" ", found[2])).strip() for found in _HTML_HEADING.finditer(clean)
     ]
     # A paragraph is one line; what is preformatted keeps its lines.
-    pieces = re.split(r"(<pre\b.{0,100000}?</pre>)", clean, flags=re.IGNORECASE | re.DOTALL)
+    pieces = _around_preformatted(clean)
     pieces[::2] = [" ".join(piece.split()) for piece in pieces[::2]]
     broken = re.sub(
         r"</(?:p|div|li|tr|h\d|section|article|ul|pre|nav|title)>|<br\s*/?>", "\n", "".join(pieces)
     )
     return unescape(_TAG.sub(" ", broken)), [" ".join(heading.split()) for heading in headings]
+
+
+def _around_preformatted(text: str) -> list[str]:
+    """Return the pieces of a page, every second of them preformatted."""
+    pieces: list[str] = []
+    begin, inside = 0, -1
+    for tag in _PREFORMATTED.finditer(text):
+        is_end = tag[0].startswith("</")
+        if inside < 0 and not is_end:
+            inside = tag.start()
+        elif inside >= 0 and is_end:
+            pieces += [text[begin:inside], text[inside : tag.end()]]
+            begin, inside = tag.end(), -1
+    return [*pieces, text[begin:]]
 
 
 def _without_code(text: str) -> str:

@@ -14,10 +14,10 @@ from recollect.language.digest.traces import FOREIGN
 from recollect.language.digest.wording import Wording
 
 _TOTALS: Final = re.compile(
-    r"^=+ .*\b\d+ (?:passed|failed|errors?|skipped|deselected)\b.* =+$"
+    r"^=+ (?=.* =+$).*\b\d+ (?:passed|failed|errors?|skipped|deselected)\b"
     r"|^(?:Ran \d+ tests? in |FAILED \((?:failures|errors)=|OK(?: \(.*\))?$)"
-    r"|^\s*(?:Tests?|Test Suites|Test Files|Snapshots|Assertions)[: ]\s+.*"
-    r"\d+ (?:passed|failed|total|skipped)"
+    r"|^\s*(?:Tests?|Test Suites|Test Files|Snapshots|Assertions)[: ]\s.*"
+    r"\d (?:passed|failed|total|skipped)"
     r"|^\s*\d+ (?:passing|failing|pending)\b"
     r"|^test result: "
     r"|Tests run: \d+, Failures: \d+|^Tests: \d+, Assertions: \d+"
@@ -30,7 +30,7 @@ _TOTALS: Final = re.compile(
     r"|^(?:Total (?:Test )?[Tt]ime|Finished in|Duration|Done in|Time|Time Elapsed|已用时间)\b"
     r"[^\d]{0,12}[\d:.]+"
     r"|(?:passed|failed|skipped)[,;|] +\d+ (?:passed|failed|skipped)"
-    r"|(?:通过|失败|跳过)\s*[:：]?\s*\d+.*(?:通过|失败|跳过)|^\s*(?:构建|编译|生成)(?:失败|成功)",
+    r"|(?:通过|失败|跳过)\s*(?:[:：]\s*)?\d.*(?:通过|失败|跳过)|^\s*(?:构建|编译|生成)(?:失败|成功)",
 )
 # What names a test that failed; the lines behind it tell why.
 _HEAD: Final = re.compile(
@@ -40,7 +40,7 @@ _HEAD: Final = re.compile(
     r"|^\s*--- FAIL: (?P<go>\S+)"
     r"|^---- (?P<rust>\S+) stdout ----"
     r"|^\[  FAILED  \] (?P<gtest>\w\S+)"
-    r"|^.*Test +#\d+: (?P<ctest>\S+) \.* *\*\*\*(?!Not Run)(?P<status>.+?) +[\d.]+ sec"
+    r"|^.{0,100}Test +#\d+: (?P<ctest>\S+) \.* *\*\*\*(?!Not Run)(?P<status>.+?)(?<! ) +[\d.]+ sec"
     r"|^not ok \d+ -? ?(?P<tap>.+)"
     r"|^\s*\d+\) (?P<mocha>\S.+)"
     r"|^\[ERROR\] +(?P<maven>\S+:\d+ .+)"
@@ -48,7 +48,7 @@ _HEAD: Final = re.compile(
 )
 _FAILED: Final = re.compile(
     r"^(?:FAILED|ERROR) (?P<pytest>\S+?)(?: - (?P<reason>.+))?$"
-    r"|^(?P<verbose>\S+::\S.*?) (?:FAILED|ERROR)\b"
+    r"|^(?P<verbose>(?=\S+::\S)\S.*?) (?:FAILED|ERROR)\b"
     r"|^\s*(?:✕|✗|×|✘) (?P<mark>.+?)(?: \([\d.]+ ?m?s\))?$"
     r"|^test (?P<rust>\S+) \.\.\. FAILED"
     r"|^> Task (?P<gradle>\S+) FAILED"
@@ -64,13 +64,13 @@ _CODE: Final = re.compile(r"\[(-W[\w-]+)|warning:? ([A-Z]+\d+)|\[([\w-]+/[\w-]+)
 _PASS: Final = re.compile(
     r"\.\.\. ok$|\sPASSED(?:\s+\[ *\d+%\])?$|^\s*[✓√] |Passed +[\d.]+ sec$|^ok \d+|^\s*--- PASS"
 )
-_PER_CLASS: Final = re.compile(r"Time elapsed: .* (?:- )?in ")
+_PER_CLASS: Final = re.compile(r"Time elapsed: .{0,100} (?:- )?in ")
 _PASSED: Final = re.compile(
     r"\.\.\. (?:ok|skipped\b.*)$|\s(?:PASSED|SKIPPED\b.*|XFAIL)(?:\s+\[ *\d+%\])?$"
     r"|^\s*[✓√○] |Passed +[\d.]+ sec$|^ok \d+|^\s*(?:Start|PASS) +\S|^\s*--- PASS"
     r"|^=== (?:RUN|CONT|PAUSE) |^rspec \./"
 )
-_STATUS: Final = re.compile(r"\*\*\*(Not Run.*?|Skipped) +[\d.]+ sec")
+_STATUS: Final = re.compile(r"\*\*\*(Not Run[^*]*?(?<! )|Skipped) +[\d.]+ sec")
 # The line that tells why a test failed.
 _REASON: Final = re.compile(
     r"^E  +(?P<pytest>\S.*)"
@@ -84,7 +84,7 @@ _REASON: Final = re.compile(
     r"|^(?P<phpunit>Failed asserting .+)"
     r"|^(?P<rust>assertion .*failed.*|called `.*)"
     r"|^\s*(?P<left>left: .+)"
-    r"|^\s*(?P<missing>Unable to find .+|Cannot .+|.*(?:does not match|did not match) .+)"
+    r"|^\s*(?P<missing>Unable to find .+|Cannot .+|(?=\S).*(?:does not match|did not match) .+)"
 )
 _GO_SAID: Final = re.compile(r"^\s+(\w+_test\.go:\d+: .+)")
 _MORE: Final = re.compile(
@@ -94,7 +94,7 @@ _PLACE: Final = re.compile(
     r"^(?P<pytest>[\w./\\-]+\.\w+:\d+): (?:\w+|in \w+)$"
     r"|panicked at (?P<rust>\S+?:\d+)"
     r"|^\s*File \"(?P<python>[^\"]+)\", line (?P<line>\d+)"
-    r"|^\s+at .*?\(?(?P<js>[\w./@-]+:\d+):\d+\)?$"
+    r"|^\s+at .*?\(?(?<![\w./@-])(?P<js>[\w./@-]+:\d+):\d+\)?$"
     r"|^(?P<gtest>\S+:\d+): Failure"
     r"|^\s+#\d+ .* (?P<frame>\S+:\d+)(?::\d+)?$"
     r"|^\s+# (?P<ruby>\S+?:\d+)(?::in .*)?$"
@@ -107,7 +107,9 @@ _EXIT: Final = re.compile(
     re.IGNORECASE,
 )
 _FILE: Final = re.compile(r"[\w./\\-]+\.\w{1,5}(?=[:( ]|$)")
-_LAST_NAME: Final = re.compile(r"[\w\u4e00-\u9fff-]+(?:\[.*\])?(?= \(|$)")
+_LAST_NAME: Final = re.compile(
+    r"(?<![\w\u4e00-\u9fff-])[\w\u4e00-\u9fff-]+(?:\[.{0,300}\])?(?= \(|$)"
+)
 _ASSERT: Final = re.compile(r"^AssertionError: (?=assert|[\w-])")
 _MAX_FAILURES: Final = 1_000
 _MAX_REASONS: Final = 2
@@ -255,7 +257,7 @@ class Runs(Observer):
             text = f"{_base(where, 2)}: {told}" if place else told
             _, first, count = self._errors.get(text, (text, number, 0))
             if count or len(self._errors) < _MAX_FAILURES:
-                self._errors[text] = (re.sub(r" \[[^\]]+proj\]$", "", text), first, count + 1)
+                self._errors[text] = (re.sub(r" \[[^\[\]]+proj\]$", "", text), first, count + 1)
             return True
         if "arning" in line and _WARNING.search(line):
             self._warnings += 1
@@ -315,7 +317,7 @@ class Runs(Observer):
         # Of errors of one kind the first is told; the rarer a kind, the sooner.
         kinds: dict[str, list[tuple[str, int]]] = {}
         for told, line, _ in self._errors.values():
-            same = re.sub(r"['\"“‘`][^'\"”’`]*['\"”’`]|\d+", "", told.partition(": ")[2])
+            same = re.sub(r"['\"“‘`][^'\"”’`]{0,200}['\"”’`]|\d+", "", told.partition(": ")[2])
             kinds.setdefault(same, []).append((told, line))
         errors = sorted(kinds.values(), key=lambda found: (len(found) > 2, found[0][1]))
         for place, found in enumerate(errors[:_TOLD_FAILURES]):

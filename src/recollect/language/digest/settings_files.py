@@ -18,10 +18,10 @@ _PAIR: Final = re.compile(
     r"(?P<value>.*)$"
 )
 # Blocks in braces: `listen 80;` in `server {`.
-_BLOCK: Final = re.compile(r"^\s*([\w.-]+(?: +[^{};]{1,80}?)?)\s*\{$")
+_BLOCK: Final = re.compile(r"^\s*([\w.-]+(?: +[^{};\s][^{};]{0,79}?)?)(?<!\s)\s*\{$")
 _DIRECTIVE: Final = re.compile(r"^\s*([\w.-]{1,60})\s+([^;{}=]{1,300});$")
 _FLOW: Final = re.compile(r"\{([^{}]{1,400})\}")
-_INNER: Final = re.compile(r"([\w.-]+):\s*([^,{}\[\]]+)")
+_INNER: Final = re.compile(r"(?<![\w.-])([\w.-]+):\s*([^,{}\[\]]+)")
 _COMMENT: Final = re.compile(r"^\s*[#;]")
 _SHARE: Final = 0.75
 _MAX_KEYS: Final = 2_000
@@ -30,7 +30,7 @@ _MAX_VALUES: Final = 200
 _OFTEN: Final = 5
 _RARE_SHARE: Final = 0.2
 _NAMES: Final = ("name", "名称", "id", "host", "title")
-_NUMBERED: Final = re.compile(r"[._ -]?\d+$")
+_NUMBERED: Final = re.compile(r"(?:[._ -]|(?<!\d))\d+$")
 
 
 class SettingsFile(Observer):

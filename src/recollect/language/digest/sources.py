@@ -46,7 +46,7 @@ _PLACE: Final = re.compile(
 )
 _FILE: Final = re.compile(_PATH)
 # What could be an id, a number or a single word of a log names no source.
-_SPACED: Final = re.compile(r"\S[\s《][^=:]*\w|[^\x00-\x7f]{2}")
+_SPACED: Final = re.compile(r"\S(?:\s+《?|《)[^\s《=:\w]*\w|[^\x00-\x7f]{2}")
 
 
 def sources_of_value(value: object) -> tuple[str, ...]:

@@ -32,9 +32,7 @@ _HEADER: Final = re.compile(
 )
 _SUBJECT: Final = re.compile(r"^(?:Subject|主题)[:：]\s*(?:(?:Re|RE|Fwd?|回复|转发)[:：]\s*)*(.+)$")
 _FIRST_LINES: Final = 20
-_QUOTED: Final = re.compile(
-    r"^\s*>|^On .{5,80} wrote:$|^-{3,}.*(?:Original|原始邮件)|在.{5,60}写道"
-)
+_QUOTED: Final = re.compile(r"^\s*>|^On .{5,80} wrote:$|^---.*(?:Original|原始邮件)|在.{5,60}写道")
 # The end of a line that goes on in the next.
 _BROKEN: Final = re.compile(r"[^.!?。！？:：;；|`>]$")
 _BEGINS: Final = re.compile(r"^\s*(?:[-*•+>#|]|\d{1,3}[.)、]|```|:::|<|\[[^\]]+\]:|\$ )")

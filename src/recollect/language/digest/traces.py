@@ -16,7 +16,9 @@ _CAUSE_WEIGHT: Final = 12.0
 _MAX_TRACES: Final = 200
 _MAX_MESSAGE: Final = 150
 _CLASS: Final = re.compile(r"(?:[\w$]+\.)+[\w$]+")
-_DOTNET_FRAME: Final = re.compile(r"\s+at ([\w.`<>+\[\]]+\(.*?\))(?: in (.+):line (\d+))?\s*$")
+_DOTNET_FRAME: Final = re.compile(
+    r"\s+at ([\w.`<>+\[\]]+\([^()]*(?:\([^()]*\)[^()]*)*\))(?: in (.+):line (\d+))?\s*$"
+)
 _DOTNET_ERROR: Final = re.compile(
     r"(?:Unhandled exception\. |.*? ---> )?((?:\w+\.)+\w+Exception: .*)"
 )
