@@ -147,6 +147,7 @@ async def test_a_path_that_is_long_for_a_socket_is_asked_too(tmp_path: Path):
     assert not (folder / "memory.db.sock").exists(), "an ended server leaves none"
 
 
+@pytest.mark.soak
 def test_a_server_that_is_stuck_or_killed_keeps_nobody_from_memory(database_path: Path):
     place = ("--data", str(database_path))
     socket = database_path.with_name(f"{database_path.name}.sock")
