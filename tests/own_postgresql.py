@@ -32,6 +32,9 @@ class OwnPostgresql:
         self.folder = Path(tempfile.mkdtemp(prefix="recollect-own-"))
         self.url = self._server.get_uri().replace("postgres:@", "postgres@")
         self._address = self.url
+        # Tests end the process and not the machine.
+        self.run("ALTER SYSTEM SET fsync = off")
+        self.run("SELECT pg_reload_conf()")
 
     @cached_property
     def _server(self) -> Any:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, Engine, event, make_url
 
 from recollect import Memory
 from recollect.errors import Conflict, StorageError
@@ -316,6 +318,176 @@ async def test_who_was_forgotten_elsewhere_does_not_come_back(
             postgresql.start()
         await _stored(memory)
         assert (await memory.scope(user="ann").get(new.id)).content == "Ann is back"
+
+
+async def test_what_cannot_be_stored_holds_up_nobody_else(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    """The server takes no changes for a while; it refuses one record; files are removed."""
+    url = settings.storage.url
+    async with Memory.open(settings) as memory:
+        ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
+        await memory.remember("here")
+        postgresql.run(_REFUSING_POISON, url)
+        postgresql.run("ALTER SYSTEM SET default_transaction_read_only = on")
+        postgresql.kill()
+        try:
+            kept = [await ann.remember(said) for said in ("first", "poison", "last")]
+            other = await bob.remember("Bob's")
+            for file in _files(settings):
+                file.unlink()
+            later = await bob.remember("later")
+        finally:
+            postgresql.start()
+        try:
+            await asyncio.sleep(1)
+            waits = memory.spool
+            assert waits is not None
+            assert (waits.waiting, waits.set_aside) == (5, 0)
+        finally:
+            postgresql.run("ALTER SYSTEM SET default_transaction_read_only = off")
+            postgresql.run("SELECT pg_reload_conf()")
+        await _until(lambda: _waiting(memory) == 2)
+        assert {it.id for it in (await bob.list()).items} == {other.id, later.id}
+        assert [it.id for it in (await ann.list()).items] == [kept[0].id]
+        postgresql.run("DROP TRIGGER refuse ON records", url)
+        await _stored(memory)
+        assert [it.id for it in (await ann.list()).items] == [it.id for it in reversed(kept)]
+        # And what comes afterwards is kept and stored as before.
+        postgresql.kill()
+        again = await bob.remember("again")
+        assert again.spooled
+        postgresql.start()
+        await _stored(memory)
+        assert (await bob.get(again.id)).content == "again"
+
+
+_REFUSING_POISON = """
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.content = 'poison' THEN RAISE EXCEPTION 'it is poison'; END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION refuse();
+"""
+
+
+def _waiting(memory: Memory) -> int:
+    assert memory.spool is not None
+    return memory.spool.waiting
+
+
+async def _until(holds: Callable[[], object], seconds: float = 20) -> None:
+    ends = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends
+        await asyncio.sleep(0.02)
+
+
+async def test_a_forgetting_that_fails_during_the_replay_is_no_deadlock(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    """The connections of both are lost one after the other, while each waits for its turn."""
+    url = settings.storage.url
+    async with Memory.open(settings) as memory:
+        ann = memory.scope(user="ann")
+        await ann.remember("here")
+        postgresql.kill()
+        kept = [await ann.remember(f"Ann has {number} cats") for number in range(3)]
+        postgresql.start()
+        with postgresql.connected(url) as other:
+            other.exec_driver_sql("BEGIN")
+            other.exec_driver_sql("LOCK TABLE records IN EXCLUSIVE MODE")
+            await _until(lambda: _lost(postgresql, url))
+            forgetting = asyncio.create_task(memory.scope(user="bob").forget(user="bob"))
+            asked = asyncio.create_task(ann.forget(kept[0].id))
+            # A lost connection is opened once more, so each attempt is lost twice.
+            for _ in range(3):
+                await _until(lambda: _lost(postgresql, url) or asked.done())
+            other.exec_driver_sql("ROLLBACK")
+        for task in (forgetting, asked):
+            with contextlib.suppress(StorageError):
+                async with asyncio.timeout(20):
+                    await task
+        await _stored(memory)
+        assert (await ann.remember("later")).spooled is False
+
+
+def _lost(postgresql: OwnPostgresql, url: str) -> bool:
+    """End the connections that wait for a lock; return whether there was one."""
+    return bool(
+        postgresql.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE wait_event_type = 'Lock' AND datname = current_database()",
+            url,
+        )
+    )
+
+
+async def test_what_waits_is_stored_together_in_order_and_once(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    """300 entries of three users: 3,255 statements if they are stored one by one."""
+    statements = 0
+
+    def executed(connection: Connection, *_: object) -> None:
+        nonlocal statements
+        statements += connection.engine.url.database == database
+
+    database = make_url(settings.storage.url).database
+    async with Memory.open(settings) as memory:
+        users = [memory.scope(user=name) for name in ("ann", "bob", "cem")]
+        for user in users:
+            await user.remember("here")
+        postgresql.kill()
+        for number in range(50):
+            for user in users:
+                await user.remember(f"number {number}", idempotency_key=f"key {number}")
+                await user.observe({"role": "user", "content": str(number)}, session="s")
+        event.listen(Engine, "before_cursor_execute", executed)
+        try:
+            postgresql.start()
+            await _stored(memory)
+        finally:
+            event.remove(Engine, "before_cursor_execute", executed)
+        assert statements < 150
+        for user in users:
+            said = [turn.content for turn in (await user.turns(session="s", limit=100)).items]
+            assert said == [str(number) for number in range(50)]
+            records = (await user.list(limit=100)).items
+            assert [it.content for it in records] == [
+                *(f"number {number}" for number in reversed(range(50))),
+                "here",
+            ]
+            # Repeated, it is the same one.
+            again = await user.remember("number 7", idempotency_key="key 7")
+            assert again.id in {it.id for it in records}
+
+
+async def test_writers_do_not_outrun_the_replay(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    async with Memory.open(settings) as memory:
+        await memory.remember("here")
+        postgresql.kill()
+        kept = [(await memory.remember(f"before {number}")).id for number in range(100)]
+        is_over = False
+
+        async def go_on_writing(writer: int) -> None:
+            for number in count():
+                if is_over:
+                    return
+                kept.append((await memory.remember(f"{writer} {number}")).id)
+
+        postgresql.start()
+        writers = [asyncio.create_task(go_on_writing(writer)) for writer in range(200)]
+        try:
+            await _until(lambda: not _waiting(memory), 10)
+        finally:
+            is_over = True
+            await asyncio.gather(*writers)
+    rows = postgresql.run("SELECT id FROM records WHERE content <> 'here'", settings.storage.url)
+    assert sorted(kept) == sorted(record for (record,) in rows)
 
 
 async def test_a_full_spool_says_so_and_keeps_what_it_has(

@@ -66,7 +66,7 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
-    """What to write. `scope` is the one of the idempotency key; the parts name their own scopes.
+    """What to write. `scope` is the one of the idempotency keys; the parts name their own scopes.
 
     `model` made the vectors of the units, or will make them; `vectors` are for units that are
     already stored. The blobs of new archives must be stored before. `accesses` do not change what
@@ -101,7 +101,8 @@ class ChangeSet:
     expected: Mapping[Scope, int] = field(default_factory=dict[Scope, int], hash=False)
     """The versions of scopes that this write is based on; if one has changed, the write fails."""
     jobs: tuple[NewJob, ...] = ()
-    idempotency: Idempotency | None = None
+    # Several where several requests are written together.
+    idempotency: tuple[Idempotency, ...] = ()
 
     @property
     def is_removal(self) -> bool:

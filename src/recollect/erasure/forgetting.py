@@ -293,10 +293,15 @@ class Forgetting:
         """Have what waits for the database server stored first, so that it is forgotten with all
         that belongs to it; while the server is away, erase what is meant where it waits.
         """
+
+        def is_meant(entry: SpoolEntry) -> bool:
+            return _is_meant(caller, wish, entry)
+
+        names = {*wish.ids, wish.session, wish.user}
         try:
-            await spool.drain()
+            await spool.drain(lambda it: is_meant(it) or not names.isdisjoint(it.names))
         except StorageError as problem:
-            erased = await spool.erase(lambda entry: _is_meant(caller, wish, entry))
+            erased = await spool.erase(is_meant)
             raise StorageError(
                 f"The database is away, so only what waited on this machine was erased ({erased:,} "
                 f"records and turns): {problem.message}",

@@ -7,6 +7,7 @@ line without its end was never acknowledged.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -45,7 +46,9 @@ class SpoolFolder:
         self._file = path / _ENTRIES
         self._handle: int | None = None
         self._lines: dict[str, int] = {}
+        # Of the whole file, and of what waits in it.
         self.bytes = 0
+        self._waiting_bytes = 0
 
     @classmethod
     def make(cls, spool: Path, name: str) -> SpoolFolder:
@@ -97,8 +100,13 @@ class SpoolFolder:
             self._rewrite(waiting)
         else:
             self._lines = {entry.id: len(line_of(entry)) for entry in waiting}
-            self.bytes = whole
+            self.bytes = self._waiting_bytes = whole
         return waiting
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether nobody has removed the file."""
+        return self._file.exists()
 
     def append(self, entry: SpoolEntry) -> None:
         """Write an entry; when this returns, it is durable."""
@@ -108,26 +116,31 @@ class SpoolFolder:
             os.fsync(self._open())
         except OSError as problem:
             # Nobody was told of it, so it must not be replayed.
-            os.truncate(self._file, self.bytes)
+            with contextlib.suppress(OSError):
+                os.truncate(self._file, self.bytes)
             raise _unwritable(self.path, problem) from problem
         self.bytes += len(line)
+        self._waiting_bytes += len(line)
         self._lines[entry.id] = len(line)
 
-    def done(self, entry_id: str) -> None:
-        """Note that an entry is in the database."""
-        self._lines.pop(entry_id, None)
+    def done(self, ids: Iterable[str]) -> None:
+        """Note that entries are in the database."""
+        marks: list[bytes] = []
+        for entry_id in ids:
+            self._waiting_bytes -= self._lines.pop(entry_id, 0)
+            marks.append(_DONE + json.dumps(entry_id).encode() + b"}\n")
         if not self._lines:
-            os.truncate(self._file, 0)
             self.bytes = 0
+            os.truncate(self._file, 0)
             return
-        mark = _DONE + json.dumps(entry_id).encode() + b"}\n"
-        write_all(self._open(), mark)
-        self.bytes += len(mark)
+        written = b"".join(marks)
+        write_all(self._open(), written)
+        self.bytes += len(written)
 
     @property
     def is_sparse(self) -> bool:
         """Return whether most of the file was replayed."""
-        return self.bytes > max(_LONG_BYTES, 2 * sum(self._lines.values()))
+        return self.bytes > max(_LONG_BYTES, 2 * self._waiting_bytes)
 
     def keep_only(self, entries: Iterable[SpoolEntry]) -> None:
         """Write the file anew; what else it held is overwritten on the disk."""
@@ -171,15 +184,18 @@ class SpoolFolder:
             new.unlink(missing_ok=True)
             raise _unwritable(self.path, problem) from problem
         self._lines = {entry_id: len(line) for entry_id, line in lines.items()}
-        self.bytes = sum(self._lines.values())
+        self.bytes = self._waiting_bytes = sum(self._lines.values())
 
     def _set_aside(self, lines: Iterable[bytes]) -> None:
         place = self.path / _SET_ASIDE
-        make_file(place)
-        with place.open("ab") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            make_file(place)
+            with place.open("ab") as file:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as problem:
+            raise _unwritable(self.path, problem) from problem
 
     def _open(self) -> int:
         if self._handle is None:

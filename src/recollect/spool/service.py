@@ -1,9 +1,12 @@
 """The spool: what was said while the database server was away, kept here and stored afterwards.
 
 A write that cannot reach the server is on this machine's disk before it is acknowledged, with its
-final ids. When the server is back, everything is stored in the order in which it came: by this
-process, or after a kill by the next one. Storing an entry twice stores it once, because its ids and
-its idempotency key are the same.
+final ids. When the server is back, everything of a scope is stored in the order in which it came,
+many entries in one transaction: by this process, or after a kill by the next one. Storing an entry
+twice stores it once, because its ids and its idempotency key are the same.
+
+The replay never ends by itself: what cannot be stored now holds up its own scope alone, and is
+tried again.
 """
 
 from __future__ import annotations
@@ -11,14 +14,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from recollect.backends.sql.outage import LOST
+from recollect.backends.sql.outage import LOST, OF_SERVER
 from recollect.domain.change import Committed
 from recollect.domain.ids import new_id
 from recollect.domain.meter import Meter
@@ -27,6 +31,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import SpoolStats
 from recollect.domain.turn import Turn
 from recollect.errors import (
+    Closed,
     Conflict,
     InvalidInput,
     NotAllowed,
@@ -43,10 +48,21 @@ if TYPE_CHECKING:
 
 # How often it is looked for what killed processes have left.
 _LOOK_SECONDS: Final = 30.0
-# How long a write waits for those before it, once the server is back.
+# How long a write waits for those before it, once the server is back: at least so long, and as long
+# as the server has been back, so that however many write, less and less is added to what waits.
 _TURN_SECONDS: Final = 2.0
+_LONGEST_TURN_SECONDS: Final = 30.0
 _CLOSE_SECONDS: Final = 10.0
-_BUSY_PAUSE_SECONDS: Final = 0.5
+# So much is stored in one transaction.
+_ITEMS_TOGETHER: Final = 100
+_CHARACTERS_TOGETHER: Final = 500_000
+# When a scope that could not be stored is tried again.
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_LONGEST_PAUSE_SECONDS: Final = 30.0
+# So often an entry is tried that fails for an unknown reason, which takes about a minute; then it
+# is set aside. What tells of the server, not of the entry, does not count.
+_TRIES: Final = 8
+_BUSY_TRIES: Final = 20
 # So many writes with an idempotency key are remembered, for a repetition while the server is away.
 _KNOWN_KEYS: Final = 256
 
@@ -64,13 +80,17 @@ class Outcome:
 
 Store = Callable[[SpoolEntry], Awaitable[Outcome]]
 """Stores an entry; the outcome has it as it was stored."""
+Forgotten = Sequence[tuple[datetime, "Forgetting"]]
+"""Forgettings, each with its time."""
 
 
 class Spool:
     """The writes that wait, and their replay.
 
     `is_away` tells whether the server that holds a scope is away; `forgotten` returns what was
-    forgotten since a time; `is_stored` tells whether a refused entry is there already.
+    forgotten since a time in the stores of some scopes; `stored` returns the ids of those entries
+    of a caller that are there already. `store` stores entries of one caller together, and returns
+    False if nothing was stored because the idempotency key of one of them was used before.
     """
 
     def __init__(
@@ -80,9 +100,9 @@ class Spool:
         max_bytes: int,
         is_away: Callable[[Scope], bool],
         away_seconds: Callable[[], float],
-        forgotten: Callable[[datetime], Awaitable[list[Forgetting]]],
-        is_stored: Callable[[SpoolEntry], Awaitable[bool]],
-        store: Store,
+        forgotten: Callable[[datetime, Collection[Scope]], Awaitable[Forgotten]],
+        stored: Callable[[Sequence[SpoolEntry]], Awaitable[Collection[str]]],
+        store: Callable[[Sequence[SpoolEntry]], Awaitable[bool]],
         meter: Meter,
     ) -> None:
         self._place = place
@@ -90,19 +110,26 @@ class Spool:
         self._is_away = is_away
         self._away_seconds = away_seconds
         self._forgotten = forgotten
-        self._is_stored = is_stored
+        self._stored = stored
         self._store = store
         self._meter = meter
         self._folders: list[SpoolFolder] = []
         self._own: SpoolFolder | None = None
         self._waiting: dict[str, SpoolEntry] = {}
-        self._scopes: Counter[Scope] = Counter()
+        # The same by the scope of the caller, oldest first.
+        self._queues: dict[Scope, dict[str, SpoolEntry]] = {}
         self._known: OrderedDict[tuple[str, Scope, str], SpoolEntry] = OrderedDict()
-        self._writing = asyncio.Lock()
+        # Whoever needs both takes `_replaying` first.
         self._replaying = asyncio.Lock()
+        self._writing = asyncio.Lock()
         self._changed = asyncio.Condition()
         self._called = asyncio.Event()
+        self._back_since = 0.0
+        # The scopes that could not be stored: the last pause, and when they are tried again.
+        self._paused: dict[Scope, tuple[float, float]] = {}
+        self._tries: Counter[str] = Counter()
         self._running: asyncio.Task[None] | None = None
+        self._finishing: asyncio.Task[None] | None = None
 
     # --- Writing ----------------------------------------------------------------------------------
 
@@ -125,13 +152,20 @@ class Spool:
         """Wait until nothing of a scope waits; return False while the server is away."""
         if self._is_away(scope):
             return False
-        if self._scopes[scope]:
+        if scope in self._queues:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_TURN_SECONDS), self._changed:
+                async with asyncio.timeout(self._patience(scope)), self._changed:
                     await self._changed.wait_for(
-                        lambda: not self._scopes[scope] or self._is_away(scope)
+                        lambda: scope not in self._queues or self._is_away(scope)
                     )
-        return not self._scopes[scope] and not self._is_away(scope)
+        return scope not in self._queues and not self._is_away(scope)
+
+    def _patience(self, scope: Scope) -> float:
+        """Return how long a write to a scope waits for its turn."""
+        if scope in self._paused:
+            return _TURN_SECONDS
+        back = time.monotonic() - self._back_since
+        return min(max(_TURN_SECONDS, back), _LONGEST_TURN_SECONDS)
 
     async def _keep(self, entry: SpoolEntry) -> Outcome:
         async with self._writing:
@@ -153,7 +187,7 @@ class Spool:
                 code="spool_full",
                 hint="Bring the database back; storage.spool_mb sets the size.",
             )
-        if self._own is None:
+        if self._own is None or not self._own.is_there:
             self._own = SpoolFolder.make(self._place, new_id("spool"))
             self._folders.append(self._own)
         self._own.append(entry)
@@ -204,39 +238,51 @@ class Spool:
         )
 
     def _add(self, entries: Iterable[SpoolEntry]) -> None:
-        for entry in entries:
-            self._waiting[entry.id] = _marked(entry)
-            self._scopes[entry.caller.scope] += 1
+        for entry in map(_marked, entries):
+            self._waiting[entry.id] = entry
+            self._queues.setdefault(entry.caller.scope, {})[entry.id] = entry
 
     def _remove(self, entry: SpoolEntry) -> None:
+        scope = entry.caller.scope
         if self._waiting.pop(entry.id, None) is not None:
-            self._scopes[entry.caller.scope] -= 1
-            if not self._scopes[entry.caller.scope]:
-                del self._scopes[entry.caller.scope]
+            del self._queues[scope][entry.id]
+            if not self._queues[scope]:
+                del self._queues[scope]
+        self._tries.pop(entry.id, None)
 
     # --- Replaying --------------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Take over what ended processes have left, and begin to replay."""
         await self._adopt()
-        self._called.set()
+        self.call()
         self._running = asyncio.create_task(self._run(), name="recollect-spool")
 
     def call(self) -> None:
         """Replay now: the server is back."""
+        self._back_since = time.monotonic()
+        self._paused.clear()
         self._called.set()
 
-    async def drain(self) -> None:
-        """Replay everything that waits; raise an error if the server is away."""
-        async with self._replaying:
-            while self._waiting:
-                entry = next(iter(self._waiting.values()))
-                await self._replay(entry)
-                await self._finish(entry)
+    async def drain(self, is_meant: Callable[[SpoolEntry], bool] = lambda _: True) -> None:
+        """Store what is meant of what waits now, and what comes before it in its scope; raise an
+        error if that cannot be done.
+        """
+        last = {it.caller.scope: it.id for it in self._waiting.values() if is_meant(it)}
+        tries = 0
+        for scope, last_id in last.items():
+            while (queue := self._queues.get(scope)) and next(iter(queue)) <= last_id:
+                try:
+                    await self._replay_some(scope)
+                except StorageBusy:
+                    tries += 1
+                    if tries == _BUSY_TRIES:
+                        raise
+                    await asyncio.sleep(_FIRST_PAUSE_SECONDS)
 
     async def erase(self, is_meant: Callable[[SpoolEntry], bool]) -> int:
         """Erase the entries that are meant, here and on the disk; return how many items."""
-        async with self._writing, self._replaying:
+        async with self._replaying, self._writing:
             going = [entry for entry in self._waiting.values() if is_meant(entry)]
             for entry in going:
                 self._remove(entry)
@@ -254,10 +300,11 @@ class Spool:
         if self._running is not None:
             self._running.cancel()
             await asyncio.wait([self._running])
+        if self._finishing is not None:
+            await asyncio.wait([self._finishing])
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
-                if not any(map(self._is_away, self._scopes)):
-                    await self.drain()
+                await self.drain(lambda entry: not self._is_away(entry.caller.scope))
         except (RecollectError, TimeoutError) as problem:
             _log.warning("%d writes wait for the database: %s", len(self._waiting), problem)
         await asyncio.to_thread(self._close_folders)
@@ -266,46 +313,126 @@ class Spool:
         while True:
             # Not `wait_for`, which may swallow that this task is cancelled.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
+                async with asyncio.timeout(self._until_next()):
                     await self._called.wait()
             self._called.clear()
             try:
                 await self._adopt()
-                if self._waiting and not self._is_away(next(iter(self._scopes))):
-                    await self.drain()
-            except RecollectError as problem:
-                _log.warning("%d writes wait for the database: %s", len(self._waiting), problem)
-                async with self._changed:
-                    self._changed.notify_all()
+                await self._replay_all()
+            except Exception:  # noqa: BLE001, nobody else would store what waits
+                _log.exception("the replay of what waits for the database goes on later")
 
-    async def _replay(self, entry: SpoolEntry) -> None:
-        """Store an entry, unless it was stored or forgotten before."""
-        while True:
-            try:
-                if await self._was_forgotten(entry):
-                    _log.info("what waited as %s was forgotten meanwhile", entry.id)
-                    return
-                committed = (await self._store(entry)).committed
-            except StorageBusy:
-                await asyncio.sleep(_BUSY_PAUSE_SECONDS)
-            except (InvalidInput, NotAllowed, NotFound, Conflict) as problem:
-                if problem.code != "idempotency_mismatch":
-                    await self._refused(entry, problem)
-                    return
+    def _until_next(self) -> float:
+        """Return how long nothing is to be done unless somebody calls."""
+        due = min((due for _, due in self._paused.values()), default=float("inf"))
+        return min(max(0.0, due - time.monotonic()), _LOOK_SECONDS)
+
+    async def _replay_all(self) -> None:
+        """Replay every scope that can be stored now, in turns, until nothing of them waits."""
+        while ready := [scope for scope in self._queues if self._is_ready(scope)]:
+            for scope in ready:
+                try:
+                    await self._replay_some(scope)
+                except RecollectError as problem:
+                    _log.warning("%d writes wait for the database: %s", len(self._waiting), problem)
+                    pause, _ = self._paused.get(scope, (_FIRST_PAUSE_SECONDS / 2, 0))
+                    pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+                    self._paused[scope] = pause, time.monotonic() + pause
+                else:
+                    self._paused.pop(scope, None)
+        self._paused = {it: pause for it, pause in self._paused.items() if it in self._queues}
+        async with self._changed:
+            # Whether servers are away may have changed too.
+            self._changed.notify_all()
+
+    def _is_ready(self, scope: Scope) -> bool:
+        _, due = self._paused.get(scope, (0, 0))
+        return due <= time.monotonic() and not self._is_away(scope)
+
+    async def _replay_some(self, scope: Scope) -> None:
+        """Store the oldest entries of a scope, together if they can be."""
+        async with self._replaying:
+            entries = self._oldest(scope)
+            if not entries:
+                return
+            entries = await self._without_forgotten(entries)
+            if len(entries) > 1:
+                entries = await self._store_together(entries)
+            for entry in entries:
+                await self._store_alone(entry)
+                await self._finish([entry])
+
+    def _oldest(self, scope: Scope) -> list[SpoolEntry]:
+        """Return the oldest entries of a scope that are of one caller and go into one batch."""
+        found: list[SpoolEntry] = []
+        items = characters = 0
+        for entry in self._queues.get(scope, {}).values():
+            items += len(entry.items)
+            characters += sum(len(item.content) for item in entry.items)
+            is_much = items > _ITEMS_TOGETHER or characters > _CHARACTERS_TOGETHER
+            if found and (is_much or entry.caller != found[0].caller):
+                break
+            found.append(entry)
+        return found
+
+    async def _without_forgotten(self, entries: Sequence[SpoolEntry]) -> list[SpoolEntry]:
+        """Drop what was forgotten after it was said; return the others."""
+        scopes = {scope for entry in entries for scope in (*entry.scopes, entry.caller.scope)}
+        forgotten = await self._forgotten(min(entry.at for entry in entries), scopes)
+        gone = [entry for entry in entries if _is_forgotten(entry, forgotten)]
+        if not gone:
+            return [*entries]
+        _log.info("%d writes that waited were forgotten meanwhile", len(gone))
+        await self._finish(gone)
+        ids = {entry.id for entry in gone}
+        return [entry for entry in entries if entry.id not in ids]
+
+    async def _store_together(self, entries: Sequence[SpoolEntry]) -> list[SpoolEntry]:
+        """Store entries in one transaction; return what has to be stored one by one."""
+        try:
+            is_stored = await self._store(entries)
+        except Exception as problem:
+            if _is_for_now(problem):
+                raise
+            _log.info("writes that waited are stored one by one: %s", problem)
+            is_stored = False
+        if is_stored:
+            for entry in entries:
+                self._count(entry)
+            await self._finish(entries)
+            return []
+        # Perhaps some were stored before, by a process that could not note it any more.
+        stored = await self._stored(entries)
+        await self._finish([entry for entry in entries if entry.id in stored])
+        return [entry for entry in entries if entry.id not in stored]
+
+    async def _store_alone(self, entry: SpoolEntry) -> None:
+        """Store an entry, unless it was stored before; set it aside if the database refuses it."""
+        try:
+            if await self._store([entry]):
+                self._count(entry)
+        except Exception as problem:
+            if _is_for_now(problem):
+                raise
+            if isinstance(problem, Conflict) and problem.code == "idempotency_mismatch":
                 # The key was used elsewhere meanwhile; what was acknowledged here is kept.
-                entry = replace(entry, idempotency=None)
-            except StorageError as problem:
-                if problem.code in LOST:
-                    raise
-                if not await self._is_stored(entry):
-                    await self._refused(entry, problem)
+                await self._store_alone(replace(entry, idempotency=None))
                 return
-            else:
-                if committed is not None and committed.replayed is None:
-                    self._meter.add("replayed", label="records" if entry.records else "turns")
+            if await self._stored([entry]):
                 return
+            self._tries[entry.id] += 1
+            if not isinstance(problem, _REFUSALS) and self._tries[entry.id] < _TRIES:
+                raise StorageError(
+                    f"{entry.id} could not be stored: {type(problem).__name__}: {problem}",
+                    code="spool_stuck",
+                    hint="It is tried again; the log of the database may say more.",
+                ) from problem
+            await self._refused(entry, problem)
 
-    async def _refused(self, entry: SpoolEntry, problem: RecollectError) -> None:
+    def _count(self, entry: SpoolEntry) -> None:
+        self._meter.add("replayed", label="records" if entry.records else "turns")
+
+    async def _refused(self, entry: SpoolEntry, problem: Exception) -> None:
         """Keep what the database does not take for a person to look at."""
         _log.error("%s was set aside, because the database refuses it: %s", entry.id, problem)
         self._meter.add("spool_refused")
@@ -313,38 +440,43 @@ class Spool:
             if folder.has(entry.id):
                 await asyncio.to_thread(folder.set_aside, entry)
 
-    async def _finish(self, entry: SpoolEntry) -> None:
+    async def _finish(self, entries: Sequence[SpoolEntry]) -> None:
+        """Take entries out that need not wait any more, also if this task is ended meanwhile."""
+        if entries:
+            self._finishing = asyncio.create_task(self._take_out(entries), name="recollect-spooled")
+            await asyncio.shield(self._finishing)
+
+    async def _take_out(self, entries: Sequence[SpoolEntry]) -> None:
         async with self._writing:
-            await asyncio.to_thread(self._mark_done, entry.id)
-            self._remove(entry)
+            for entry in entries:
+                self._remove(entry)
+            await asyncio.to_thread(self._mark_done, [entry.id for entry in entries])
         async with self._changed:
             self._changed.notify_all()
 
-    def _mark_done(self, entry_id: str) -> None:
+    def _mark_done(self, ids: Sequence[str]) -> None:
         for folder in self._folders:
-            if folder.has(entry_id):
-                folder.done(entry_id)
+            mine = [entry_id for entry_id in ids if folder.has(entry_id)]
+            if not mine:
+                continue
+            try:
+                folder.done(mine)
                 if folder.is_sparse:
-                    left = [it for it in self._waiting.values() if it.id != entry_id]
-                    folder.keep_only(left)
-
-    async def _was_forgotten(self, entry: SpoolEntry) -> bool:
-        found = await self._forgotten(entry.at)
-        return any(
-            forgetting.tells_of(scope, entry.names)
-            for forgetting in found
-            for scope in (*entry.scopes, entry.caller.scope)
-        )
+                    folder.keep_only(self._waiting.values())
+            except (OSError, StorageError) as problem:
+                # They would be replayed once more after the next opening, and stored once.
+                _log.warning("it cannot be noted in %s what is stored: %s", folder.path, problem)
 
     async def _adopt(self) -> None:
-        found = await asyncio.to_thread(self._adopted)
-        if found:
-            both = sorted([*self._waiting.values(), *found], key=lambda entry: entry.id)
-            self._waiting.clear()
-            self._scopes.clear()
-            self._add(both)
-            for entry in found:
-                self._remember_key(entry)
+        async with self._writing:
+            found = await asyncio.to_thread(self._adopted)
+            if found:
+                both = sorted([*self._waiting.values(), *found], key=lambda entry: entry.id)
+                self._waiting.clear()
+                self._queues.clear()
+                self._add(both)
+        for entry in found:
+            self._remember_key(entry)
 
     def _adopted(self) -> list[SpoolEntry]:
         entries: list[SpoolEntry] = []
@@ -370,6 +502,25 @@ class Spool:
         for folder in self._folders:
             folder.close()
         self._folders.clear()
+
+
+# What is refused once is refused always.
+_REFUSALS: Final = (InvalidInput, NotAllowed, NotFound, Conflict)
+
+
+def _is_for_now(problem: Exception) -> bool:
+    """Return whether an error tells of the server or this process, not of what is stored."""
+    if isinstance(problem, StorageBusy | Closed):
+        return True
+    return isinstance(problem, StorageError) and problem.code in OF_SERVER
+
+
+def _is_forgotten(entry: SpoolEntry, forgotten: Forgotten) -> bool:
+    scopes = {*entry.scopes, entry.caller.scope}
+    return any(
+        at >= entry.at and any(forgetting.tells_of(scope, entry.names) for scope in scopes)
+        for at, forgetting in forgotten
+    )
 
 
 def _key_of(entry: SpoolEntry) -> tuple[str, Scope, str] | None:

@@ -170,7 +170,7 @@ class StoreContract:
                 principal="test",
                 scope=_ANN,
                 records=(RecordChange(record=_record("once")),),
-                idempotency=Idempotency(key="k", body_hash=body, result={"n": 1}),
+                idempotency=(Idempotency(key="k", body_hash=body, result={"n": 1}),),
             )
 
         assert (await store.commit(changes("a"))).replayed is None

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection
 
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.kept_results import find_result
+from recollect.backends.sql.kept_results import find_results
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.change import ChangeSet, Idempotency
 from recollect.domain.scope import Caller, Scope
@@ -57,7 +57,7 @@ class IdempotentWork:
             kept = ChangeSet(
                 principal=caller.principal,
                 scope=caller.scope,
-                idempotency=replace(wanted, result=result),
+                idempotency=(replace(wanted, result=result),),
             )
             try:
                 committed = await self._store.commit(kept)
@@ -83,8 +83,8 @@ class SqlKeptResults:
 
         def read(connection: Connection) -> Mapping[str, Any] | None:
             for scope_id in find_scopes(connection, [scope]):
-                found = find_result(connection, wanted, principal, scope_id, now)
-                return None if found is None else found.replayed
+                found = find_results(connection, [wanted], principal, scope_id, now)
+                return found[0].replayed if found else None
             return None
 
         return await self._database.read(read)

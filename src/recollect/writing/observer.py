@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, cast
 
-from recollect.domain.change import ChangeSet
+from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.job import NewJob
@@ -93,32 +94,39 @@ class Observer:
 
     async def store(self, entry: SpoolEntry) -> Outcome:
         """Store the turns of an entry, and have them read."""
-        caller, turns = entry.caller, entry.turns
-        place = turns[0].session
-        units = await units_of(turn_units, turns)
-        model = self._vectors.model_of(caller.scope)
-        committed = await self._store.commit(
-            ChangeSet(
-                principal=caller.principal,
-                scope=caller.scope,
-                turns=turns,
-                units=units,
-                model=model,
-                jobs=self._extraction_jobs(caller, place, turns, self._clock.now()),
-                audit=tuple(filter(None, map(redacted_entry, turns, entry.counts))),
-                idempotency=entry.idempotency,
-            )
-        )
+        changes = await self.changes_of([entry])
+        committed = await self._store.commit(changes)
         if committed.replayed is not None:
             return Outcome(entry, committed)
-        if self._told is not None:
-            self._told.note(caller, place)
-        await self._vectors.add(units, model, committed)
+        await self.stored(entry.caller, changes, committed)
         numbered = tuple(
             replace(turn, ordinal=ordinal, recorded_at=committed.recorded_at)
-            for turn, ordinal in zip(turns, committed.turn_ordinals, strict=True)
+            for turn, ordinal in zip(entry.turns, committed.turn_ordinals, strict=True)
         )
         return Outcome(replace(entry, turns=numbered), committed)
+
+    async def changes_of(self, entries: Sequence[SpoolEntry]) -> ChangeSet:
+        """Return what stores the turns of one caller's entries together."""
+        caller = entries[0].caller
+        turns = tuple(turn for entry in entries for turn in entry.turns)
+        redacted = (map(redacted_entry, entry.turns, entry.counts) for entry in entries)
+        return ChangeSet(
+            principal=caller.principal,
+            scope=caller.scope,
+            turns=turns,
+            units=await units_of(turn_units, turns),
+            model=self._vectors.model_of(caller.scope),
+            jobs=self._extraction_jobs(caller, turns, self._clock.now()),
+            audit=tuple(filter(None, chain.from_iterable(redacted))),
+            idempotency=tuple(filter(None, (entry.idempotency for entry in entries))),
+        )
+
+    async def stored(self, caller: Caller, changes: ChangeSet, committed: Committed) -> None:
+        """Make the vectors of turns that were stored, and note that their sessions are unread."""
+        if self._told is not None:
+            for session in dict.fromkeys(turn.session for turn in changes.turns):
+                self._told.note(caller, session)
+        await self._vectors.add(changes.units, changes.model, committed)
 
     async def retract(self, caller: Caller, turns: Sequence[Turn]) -> None:
         """Mark turns as retracted: they are kept, but neither recalled nor extracted any more."""
@@ -134,10 +142,16 @@ class Observer:
             )
 
     def _extraction_jobs(
-        self, caller: Caller, session: str, turns: Sequence[Turn], now: datetime
+        self, caller: Caller, turns: Sequence[Turn], now: datetime
     ) -> tuple[NewJob, ...]:
-        """Return the jobs that extract claims from the turns."""
+        """Return the jobs that extract claims from the turns, of every session once."""
         if self._schedule is None:
             return ()
-        is_wished = any(map(holds_wish, turns))
-        return self._schedule.after_turns(caller, session, now, is_wished=is_wished)
+        sessions: dict[str, list[Turn]] = {}
+        for turn in turns:
+            sessions.setdefault(turn.session, []).append(turn)
+        jobs = (
+            self._schedule.after_turns(caller, session, now, is_wished=any(map(holds_wish, said)))
+            for session, said in sessions.items()
+        )
+        return tuple(chain.from_iterable(jobs))

@@ -379,7 +379,7 @@ class WritePipeline:
                     watermarks=watermarks,
                     audit=tuple(batch.audit),
                     expected=expected,
-                    idempotency=once,
+                    idempotency=() if once is None else (once,),
                 )
                 try:
                     committed = await self._store.commit(changes)

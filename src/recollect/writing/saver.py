@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from weakref import WeakValueDictionary
 
@@ -147,22 +148,32 @@ class Saver:
 
     async def store(self, entry: SpoolEntry) -> Outcome:
         """Store the records of an entry in the database."""
-        caller = entry.caller
-        embedded = await self._embedding.of_units(await units_of(record_units, entry.records))
-        records = await self._facets.decided(entry.records, embedded)
-        committed = await self._store.commit(
-            ChangeSet(
-                principal=caller.principal,
-                scope=caller.scope,
-                records=tuple(RecordChange(record=it, reason=entry.reason) for it in records),
-                units=embedded.owners,
-                model=embedded.model,
-                jobs=(*embedded.jobs, *(self._judging(caller, records) if self._judging else ())),
-                audit=tuple(filter(None, map(redacted_entry, records, entry.counts))),
-                idempotency=entry.idempotency,
-            )
-        )
+        changes = await self.changes_of([entry])
+        committed = await self._store.commit(changes)
+        records = tuple(change.record for change in changes.records)
         return Outcome(replace(entry, records=records), committed)
+
+    async def changes_of(self, entries: Sequence[SpoolEntry]) -> ChangeSet:
+        """Return what stores the records of one caller's entries together."""
+        caller = entries[0].caller
+        wanted = [record for entry in entries for record in entry.records]
+        embedded = await self._embedding.of_units(await units_of(record_units, wanted))
+        records = await self._facets.decided(wanted, embedded)
+        reasons = [entry.reason for entry in entries for _ in entry.records]
+        redacted = (map(redacted_entry, entry.records, entry.counts) for entry in entries)
+        return ChangeSet(
+            principal=caller.principal,
+            scope=caller.scope,
+            records=tuple(
+                RecordChange(record=record, reason=reason)
+                for record, reason in zip(records, reasons, strict=True)
+            ),
+            units=embedded.owners,
+            model=embedded.model,
+            jobs=(*embedded.jobs, *(self._judging(caller, records) if self._judging else ())),
+            audit=tuple(filter(None, chain.from_iterable(redacted))),
+            idempotency=tuple(filter(None, (entry.idempotency for entry in entries))),
+        )
 
     async def update(
         self,

@@ -21,7 +21,7 @@ from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.document_rows import put_document, remove_document
 from recollect.backends.sql.full_text import UNIT_BITS, catch_up, space_of, take_out
 from recollect.backends.sql.job_rows import insert_jobs
-from recollect.backends.sql.kept_results import find_result, keep_result
+from recollect.backends.sql.kept_results import find_results, keep_results
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.rows import (
     Row,
@@ -384,14 +384,18 @@ class Commit:
         return from_micros((newest or 0) + 1)
 
     def replayed(self) -> Committed | None:
-        """Return the stored result when this idempotency key was used before with the same body."""
+        """Return the stored result when an idempotency key was used before with the same body.
+
+        Nothing is written then, also of requests that are written together with that one.
+        """
         wanted = self._changes.idempotency
-        if wanted is None:
+        if not wanted:
             return None
         # Made when missing: of two equal requests at once, one waits here for the other.
         found = lock_or_make_scope(self._connection, scope_key(self._changes.scope))
         principal = self._changes.principal
-        return find_result(self._connection, wanted, principal, found["id"], self._now)
+        before = find_results(self._connection, wanted, principal, found["id"], self._now)
+        return next(iter(before), None)
 
     def write_turns(self) -> None:
         """Append turns to their sessions, numbering them in the order given."""
@@ -576,9 +580,9 @@ class Commit:
 
     def write_idempotency(self) -> None:
         given = self._changes.idempotency
-        if given is not None:
+        if given:
             scope_id = self._scope(self._changes.scope).id
-            keep_result(self._connection, given, self._changes.principal, scope_id, self._now)
+            keep_results(self._connection, given, self._changes.principal, scope_id, self._now)
 
     @property
     def jobs(self) -> tuple[NewJob, ...]:

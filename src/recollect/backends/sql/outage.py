@@ -17,6 +17,14 @@ OUTCOME_UNKNOWN: Final = "outcome_unknown"
 """The connection was lost while a change was being committed."""
 LOST: Final = frozenset({UNREACHABLE, OUTCOME_UNKNOWN})
 """The codes of errors that mean that the server may be away."""
+OF_SERVER: Final = LOST | {
+    "database_login",
+    "database_permission",
+    "database_read_only",
+    "disk_full",
+    "no_such_database",
+}
+"""The codes of errors that tell of the server, whatever is asked of it."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.25
 _LONGEST_PAUSE_SECONDS: Final = 5.0
