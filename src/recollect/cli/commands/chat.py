@@ -20,6 +20,7 @@ from recollect.cli.options import Shared
 from recollect.domain.views import as_json
 from recollect.errors import ModelError
 from recollect.memory import Memory
+from recollect.recall.prefetch import IN_TIME
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,6 +56,8 @@ class _Exchange:
     sent: Sequence[Message] = ()
     recalled: Sequence[Hit] = ()
     profile: str = ""
+    # What the prompt had to do without, and why.
+    degraded: Sequence[str] = ()
     reply: Reply | None = None
     problem: ModelError | None = None
     written: Sequence[_Noted] = field(default_factory=tuple)
@@ -65,6 +68,7 @@ class _Exchange:
             "said": self.said,
             "sent": [{"role": it.role, "content": it.text} for it in self.sent],
             "profile": self.profile,
+            "degraded": [*self.degraded],
             "recalled": [as_json(hit) for hit in self.recalled],
             "reply": None if self.reply is None else as_json(self.reply),
             "error": None if self.problem is None else as_json(self.problem),
@@ -151,6 +155,7 @@ async def _exchanged(
     exchange.sent = await talk.prepare(text, format="neutral", with_guide=False)
     entered = talk.remembered
     exchange.profile = entered.profile
+    exchange.degraded = talk.usage.degraded
     exchange.recalled = [hit for hit in found if hit.id in entered.ids]
     if model is not None:
         try:
@@ -221,6 +226,7 @@ def _lines(exchange: _Exchange, *, has_model: bool) -> list[str]:
         f"  recalled  {hit.score:.2f} {hit.id}  {_shortened(hit.content)}  ({_why(hit)})"
         for hit in exchange.recalled
     ] or ["  recalled  nothing"]
+    lines += [f"  missing   {it}" for it in exchange.degraded if it.endswith(IN_TIME)]
     if not has_model:
         lines += ["  would be sent:", *(f"    {_as_line(it)}" for it in exchange.sent)]
     if exchange.reply is not None:
