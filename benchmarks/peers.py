@@ -138,7 +138,7 @@ def install(names: Iterable[str]) -> dict[str, str]:
 
 
 def write_texts(path: Path, sizes: Sequence[int]) -> None:
-    writer, count = Writer(), max(*sizes, SMALLEST)
+    writer, count = Writer(), max([*sizes, SMALLEST])
     texts = list(dict.fromkeys(writer.text(number) for number in range(count + count // 50 + 100)))
     questions = [writer.question(number) for number in range(QUESTIONS)]
     texts = texts[:count]

@@ -20,7 +20,7 @@ from recollect.cli.options import Shared
 from recollect.domain.views import as_json
 from recollect.errors import ModelError
 from recollect.memory import Memory
-from recollect.recall.prefetch import IN_TIME
+from recollect.ports.runtime import IN_TIME
 
 if TYPE_CHECKING:
     from rich.console import Console
