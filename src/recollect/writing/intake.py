@@ -35,6 +35,8 @@ from recollect.errors import InvalidInput
 from recollect.language.claims.moods import mood, plain
 from recollect.language.claims.subjects import lasting_topic, tells_taste
 from recollect.language.extraction.grounding import ground
+from recollect.language.extraction.message import language_of
+from recollect.language.times.dating import with_dates
 from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming, ms_since
@@ -344,7 +346,10 @@ def _record_of(
     # Facts about a user belong to the user, whichever agent learned them.
     is_theirs = is_user_profile(claim.category) and caller.scope.user is not None
     scope = caller.scope.of_user if is_theirs else caller.scope
-    record = new_record(claim.content, fields, scope, now)
+    content = claim.content
+    if claim.kind is not Kind.PROCEDURAL:
+        content = with_dates(content, said_at, language_of(content))
+    record = new_record(content, fields, scope, now)
     if claim.facet:
         record = record.evolve(facet=claim.facet, about=claim.about)
     return record if claim.details is None else record.evolve(details=claim.details)
