@@ -15,6 +15,7 @@ from recollect.language.times.mentions import Mention, within_calendar
 
 _ANOTHER_DAY = 400 * DAY
 _LONGEST = 7 * DAY
+_MONTH = 31 * DAY
 # "Today's youth" means no day, and "后天（周六）" tells which.
 _UNDATED = ("(", "（", "'", "’")
 
@@ -32,6 +33,19 @@ def with_dates(text: str, said_at: datetime, language: Tongue) -> str:
             told += [text[end : mention.stop], f"（{date}）" if language == "zh" else f" ({date})"]
             end = mention.stop
     return "".join([*told, text[end:]])
+
+
+def last_day(text: str, said_at: datetime) -> datetime | None:
+    """Return when the last day, week or month is over that a text names for certain."""
+    plain, now = fold(text), said_at.replace(tzinfo=None)
+    ends = [
+        mention.interval.end
+        for mention in find_mentions(plain, now)
+        if not mention.recurs
+        and mention.interval.end - mention.interval.start <= _MONTH
+        and _is_certain(mention, plain, now)
+    ]
+    return max(ends).replace(tzinfo=said_at.tzinfo) if ends else None
 
 
 def _date_beside(mention: Mention, text: str, now: datetime, language: Tongue) -> str:
