@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from recollect import Memory
 from recollect.domain.record import Status
 from tests.database_servers import environment_of, place_of
+from tests.nursery import WARM
 
 _TALK = """
 import asyncio, sys
@@ -77,7 +77,7 @@ _IN_BOTH = pytest.mark.parametrize("life", _LIVES, ids=["en", "zh"])
 def talk_elsewhere(database: Path, session: str, *said: str) -> None:
     """Talk in a process of its own, which reads what was said at its end."""
     subprocess.run(
-        [sys.executable, "-c", _TALK, place_of(database), session, *said],
+        [WARM, "-c", _TALK, place_of(database), session, *said],
         env={**os.environ, **environment_of(database)},
         capture_output=True,
         check=True,
