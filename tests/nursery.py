@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import os
 import pickle
 import runpy
@@ -168,12 +169,11 @@ def _run(arguments: list[str]) -> None:
 
 
 def _import_what_most_need() -> None:
-    import recollect.assemble.memory
-    import recollect.cli.app
-    import recollect.server.app
-    import recollect.sync
+    from recollect.assemble import lifetime
 
-    assert recollect
+    faces = ("assemble.several_stores", "cli.app", "mcp.server", "server.app", "sync")
+    for module in (*lifetime._BACKGROUND_MODULES, *(f"recollect.{face}" for face in faces)):
+        importlib.import_module(module)
     gc.collect()
     gc.freeze()
 
