@@ -10,6 +10,8 @@ from recollect.errors import StorageError
 from recollect.ports.archives import Blobs
 from recollect.testing import BlobsContract
 
+pytestmark = pytest.mark.sqlite(reason="no database takes part")
+
 
 class TestDirectory(BlobsContract):
     @pytest.fixture
