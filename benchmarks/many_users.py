@@ -1,11 +1,11 @@
 """Many users on one PostgreSQL: what a recall costs as the scope grows, and as the total grows.
 
-One user has many texts, another 100, and thousands more have 80 each. Vectors are made up and judging
-goes by rules, so that the time is the database's and the indexes'. At each total the small and the
-large scope are asked again; the large one is in pgvector. What is there already is not loaded again,
-so a load may be done in parts.
+One user has many texts, another 100, and thousands more have 80 each. Vectors are made up and
+judging goes by rules, so that the time is the database's and the indexes'. At each total the small
+and the large scope are asked again; the large one is in pgvector. What is there already is not
+loaded again, so a load may be done in parts.
 
-    python benchmarks/many_users.py postgresql://… --users 10000 --large 200000 --totals 300000 1000000
+    python benchmarks/many_users.py postgresql://… --large 200000 --totals 300000 1000000
 
 Processor time is this process's and that of the server, which must be on this machine: unlike the
 time on the clock, it depends little on what else runs here.
@@ -25,7 +25,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 from databases import InventedVectors
 from sqlalchemy import NullPool, create_engine, make_url
 
@@ -120,7 +119,9 @@ def server_users(server: Server) -> list[tuple[str, int]]:
     return [(name, count) for name, count in told if count]
 
 
-async def ask(memory: Memory, server: Server, user: str, writer: Writer, run: int) -> dict[str, float]:
+async def ask(
+    memory: Memory, server: Server, user: str, writer: Writer, run: int
+) -> dict[str, float]:
     mine = memory.scope(user=user)
     for number in range(5):
         await mine.recall(f"to begin with {run} {number}", min_score=0)

@@ -12,8 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from tests.database_servers import PostgresqlServer, Running, free_port
 
+_EXAMPLES = Path(__file__).parents[1] / "examples"
 _MILVUS = Path(__file__).parent / "databases" / ".venv-milvus"
 _START = """
 import sys
@@ -40,6 +43,17 @@ def pgvector_url() -> Iterator[str]:
         server.drop("vectors")
         if server is not running:
             server.stop()
+
+
+def offer_example(folder: Path, patched: pytest.MonkeyPatch) -> None:
+    """Make the example of a vector store look like an installed package."""
+    about = folder / "own_vector_store-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: own-vector-store\nVersion: 1.0\n")
+    offered = "[recollect.backends]\ntable = own_vector_store:open_table\n"
+    (about / "entry_points.txt").write_text(offered)
+    patched.syspath_prepend(_EXAMPLES)
+    patched.syspath_prepend(folder)
 
 
 class MilvusServer:
