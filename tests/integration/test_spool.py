@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, event, make_url
 from recollect import Memory
 from recollect.errors import Conflict, StorageError
 from recollect.settings import Settings
+from recollect.spool.files import folders_in
 from tests.own_postgresql import OwnPostgresql
 from tests.reports import write_report
 
@@ -321,10 +322,17 @@ async def test_who_was_forgotten_elsewhere_does_not_come_back(
 
 
 async def test_what_cannot_be_stored_holds_up_nobody_else(
-    postgresql: OwnPostgresql, settings: Settings
+    postgresql: OwnPostgresql, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server takes no changes for a while; it refuses one record; files are removed."""
     url = settings.storage.url
+    looks: list[Path] = []
+
+    def look(place: Path) -> list[Path]:
+        looks.append(place)
+        return folders_in(place)
+
+    monkeypatch.setattr("recollect.spool.service.folders_in", look)
     async with Memory.open(settings) as memory:
         ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
         await memory.remember("here")
@@ -344,15 +352,24 @@ async def test_what_cannot_be_stored_holds_up_nobody_else(
             waits = memory.spool
             assert waits is not None
             assert (waits.waiting, waits.set_aside) == (5, 0)
+            # Away once more: there is nothing to do until it returns.
+            postgresql.kill()
+            assert (await ann.remember("at last")).spooled
+            looks.clear()
+            await asyncio.sleep(1.5)
+            assert len(looks) < 5
+            postgresql.start()
         finally:
             postgresql.run("ALTER SYSTEM SET default_transaction_read_only = off")
             postgresql.run("SELECT pg_reload_conf()")
-        await _until(lambda: _waiting(memory) == 2)
+        await _until(lambda: _waiting(memory) == 3)
         assert {it.id for it in (await bob.list()).items} == {other.id, later.id}
         assert [it.id for it in (await ann.list()).items] == [kept[0].id]
         postgresql.run("DROP TRIGGER refuse ON records", url)
         await _stored(memory)
-        assert [it.id for it in (await ann.list()).items] == [it.id for it in reversed(kept)]
+        at_last, *others = (await ann.list()).items
+        assert at_last.content == "at last"
+        assert [it.id for it in others] == [it.id for it in reversed(kept)]
         # And what comes afterwards is kept and stored as before.
         postgresql.kill()
         again = await bob.remember("again")
