@@ -68,8 +68,8 @@ class Server:
         return ticks / _TICK
 
 
-def settings(url: str, folder: Path, vectors_from: int) -> Settings:
-    storage = {"url": url, "vectors": "pgvector", "vectors_from": vectors_from}
+def settings(url: str, folder: Path, vectors: str, vectors_from: int) -> Settings:
+    storage = {"url": url, "vectors": vectors, "vectors_from": vectors_from}
     return Settings.load(
         {
             "data_dir": folder,
@@ -158,12 +158,17 @@ async def main() -> None:
     writer = Writer()
     with tempfile.TemporaryDirectory() as name:
         server = Server(given.url)
-        place = settings(given.url, Path(name), max(OF_SMALL + 1, given.large // 2))
+        # Its graph is made when everything is loaded, which is much quicker.
+        loading, place = (
+            settings(given.url, Path(name), vectors, max(OF_SMALL + 1, given.large // 2))
+            for vectors in ("none", "pgvector")
+        )
         for run, total in enumerate(given.totals):
             part = given.users * total // given.totals[-1]
             wanted = users(given.users, given.large, given.totals[-1])[: part + 2]
-            async with opened(place) as memory:
+            async with opened(loading) as memory:
                 told: dict[str, Any] = {"load": await load(memory, server, wanted)}
+            async with opened(place) as memory:
                 began, its = time.monotonic(), server.seconds()
                 await memory.drain()
                 (state,) = (await memory.stats()).followers

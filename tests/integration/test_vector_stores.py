@@ -228,42 +228,40 @@ def _renumber_model(connection: Any) -> None:
 async def test_recall_goes_on_while_the_store_is_away_and_it_catches_up_afterwards(
     database_path: Path, postgresql: str, caplog: pytest.LogCaptureFixture
 ):
-    async with (
-        Proxy.to_socket_of(postgresql) as proxy,
-        opened(settings_of(database_path, proxy.url)) as memory,
-    ):
-        await memory.remember("Ann keeps bees behind the house")
-        await memory.drain()
-        proxy.cut()
-        await memory.remember("Ben is allergic to peanuts")
-        assert await contents(memory, "some food") == ["Ben is allergic to peanuts"]
-        recalled = await memory.recall("an insect", min_score=0)
-        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
-        (note,) = recalled.degraded
-        assert "pgvector at" in note
-        assert "does not answer" in note
-        assert "compared instead" in note
-        assert "is away" in caplog.text
-        assert (await state_of(memory)).condition == "away"
-        # It is asked again after a pause, and nobody waits for it before.
-        started = asyncio.get_running_loop().time()
-        assert (await memory.recall("an insect of Ann", min_score=0)).degraded
-        assert asyncio.get_running_loop().time() - started < 1
-        with pytest.raises(RecollectError, match="does not answer"):
-            await memory.reconcile(dry_run=True)
-        proxy.mend()
-        await memory.reconcile()
-        assert (await state_of(memory)).condition == "current"
-        recalled = await memory.recall("an insect again", min_score=0)
-        assert not recalled.degraded
-        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+    with Proxy.to(postgresql) as proxy:
+        async with opened(settings_of(database_path, proxy.url)) as memory:
+            await memory.remember("Ann keeps bees behind the house")
+            await memory.drain()
+            proxy.cut()
+            await memory.remember("Ben is allergic to peanuts")
+            assert await contents(memory, "some food") == ["Ben is allergic to peanuts"]
+            recalled = await memory.recall("an insect", min_score=0)
+            assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+            (note,) = recalled.degraded
+            assert "pgvector at" in note
+            assert "does not answer" in note
+            assert "compared instead" in note
+            assert "is away" in caplog.text
+            assert (await state_of(memory)).condition == "away"
+            # It is asked again after a pause, and nobody waits for it before.
+            started = asyncio.get_running_loop().time()
+            assert (await memory.recall("an insect of Ann", min_score=0)).degraded
+            assert asyncio.get_running_loop().time() - started < 1
+            with pytest.raises(RecollectError, match="does not answer"):
+                await memory.reconcile(dry_run=True)
+            proxy.mend()
+            await memory.reconcile()
+            assert (await state_of(memory)).condition == "current"
+            recalled = await memory.recall("an insect again", min_score=0)
+            assert not recalled.degraded
+            assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
 
 
 async def test_two_stores_follow_and_either_may_be_asked(
     database_path: Path, tmp_path: Path, postgresql: str
 ):
     qdrant = f"qdrant://{tmp_path}/vectors"
-    async with Proxy.to_socket_of(postgresql) as proxy:
+    with Proxy.to(postgresql) as proxy:
         # Nothing is compared in this process instead.
         storage = {"vectors_exact": 0}
         first = settings_of(database_path, qdrant, vectors_also=proxy.url, **storage)
@@ -301,7 +299,7 @@ async def test_two_stores_follow_and_either_may_be_asked(
 async def test_large_scopes_are_found_by_words_while_the_store_is_away(
     database_path: Path, postgresql: str
 ):
-    async with Proxy.to_socket_of(postgresql) as proxy:
+    with Proxy.to(postgresql) as proxy:
         settings = settings_of(database_path, proxy.url, vectors_exact=2)
         async with opened(settings) as memory:
             for told in _TOLD:
@@ -319,7 +317,7 @@ async def test_large_scopes_are_found_by_words_while_the_store_is_away(
 async def test_what_was_forgotten_while_the_store_was_away_is_erased_by_the_next_process(
     database_path: Path, postgresql: str
 ):
-    async with Proxy.to_socket_of(postgresql) as proxy:
+    with Proxy.to(postgresql) as proxy:
         settings = settings_of(database_path, proxy.url)
         async with opened(settings) as memory:
             await memory.remember("Ann keeps bees behind the house")
