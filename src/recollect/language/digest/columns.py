@@ -39,6 +39,7 @@ _LONG_CELL: Final = 24
 _UNUSUAL: Final = 4.0
 _MAX_RARE: Final = 6
 _MAX_REASONS: Final = 3
+_MAX_NUMBER: Final = 16
 # Of so many rows with a rare value each is told whole, in about so many characters.
 _TOLD_WHOLE: Final = 2
 _MAX_ROW: Final = 60
@@ -297,12 +298,13 @@ class Columns:
             if value == frequent[0][0]:
                 continue
             told = say.say("rare", name=name, value=value)
+            weight = 8.5 if signal_of(value) == "failure" else 6.5
             if len(rows) <= _TOLD_WHOLE:
                 for number, row in rows:
-                    self._note(number, row, name, told, 6.5)
+                    self._note(number, row, name, told, weight)
             elif described := "; ".join(self._row(row, name, 1) for _, row in rows):
                 text = say.say("row", why=told, row=described)
-                yield Finding(text=text, weight=6.5, line=rows[0][0], kind="rare")
+                yield Finding(text=text, weight=weight, line=rows[0][0], kind="rare")
 
     def _note(self, number: int, row: Row, name: str, told: str, weight: float) -> None:
         """Note why a row differs from the rest."""
@@ -393,8 +395,9 @@ def _number(value: str) -> float | None:
 
 def _cell(row: Row, name: str, size: float) -> str:
     """Return a number as its row writes it if it has a unit."""
-    cell = row.get(name, "")
-    return cell if cell and not cell[-1].isdigit() else told(size)
+    cell = row.get(name, "").strip()
+    is_round = cell[-1:].isdigit() and float(size).is_integer()
+    return told(size) if is_round or not 0 < len(cell) <= _MAX_NUMBER else cell
 
 
 def _repeats(column: _Column) -> bool:

@@ -32,6 +32,7 @@ _LEVELS: Final = {
     "CRIT": "CRITICAL",
     "ALERT": "CRITICAL",
     "EMERG": "FATAL",
+    **{"V": "TRACE", "D": "DEBUG", "I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"},
     "调试": "调试",
     "信息": "信息",
     "警告": "警告",
@@ -42,7 +43,10 @@ _LEVEL: Final = re.compile(
     r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|SEVERE|FATAL|CRITICAL|PANIC)\b"
     r"|(?<!\S)[\[【]?(调试|信息|警告|错误|严重)[\]】]?(?!\S)"
     r"|\blevel=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|panic)\b"
-    r"|\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|crit|alert|emerg)\]"
+    r"|\[(?:\w+:)?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|crit|alert|emerg)\]"
+    r"|[\[【](调试|信息|警告|错误|严重)[\]】]"
+    # One letter: before a date as in Kubernetes, behind a number as in Android, or with a comma.
+    r"|^([IWEF])(?=\d{4} )|(?<=\d )([VDIWEF])(?= [^\s:]+ *: )|^([IWEF])(?=, \[)"
 )
 _HEAD_CHARS: Final = 120
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d:\d\d")
