@@ -70,13 +70,13 @@ class Kind:
 
     __slots__ = ("_signal", "count", "first", "first_line", "last_line", "shown")
 
-    def __init__(self, text: str, line: int, shown: str) -> None:
+    def __init__(self, text: str, line: int, shown: str, signal: str) -> None:
         self.first = text
         self.first_line = self.last_line = line
         # What is quoted: the line, perhaps without its time.
         self.shown = shown
         self.count = 1
-        self._signal = ""
+        self._signal = signal
 
     @property
     def signal(self) -> str:
@@ -96,8 +96,8 @@ class Lines:
         self._asked = frozenset(query_terms(query)) if query else frozenset[str]()
         self.number = 0
 
-    def read(self, text: str, number: int, shown: str = "") -> Kind:
-        """Read a line or a sentence, and return its kind."""
+    def read(self, text: str, number: int, shown: str = "", signal: str = "") -> Kind:
+        """Read a line or a sentence, perhaps with what it signals, and return its kind."""
         self.number = number
         key = text[:_KEY_CHARS].translate(_WITHOUT_DIGITS)
         kind = self._kinds.get(key)
@@ -109,7 +109,7 @@ class Lines:
             if kind is None:
                 if len(self._kinds) >= _MAX_KINDS:
                     self._make_room()
-                kind = self._kinds[coarse] = Kind(text, number, shown or text)
+                kind = self._kinds[coarse] = Kind(text, number, shown or text, signal)
                 return kind
         kind.count += 1
         kind.last_line = number

@@ -57,6 +57,7 @@ _ORDER: Final = (
     *("FATAL", "CRITICAL", "严重", "ERROR", "错误", "WARN", "警告"),
     *("INFO", "信息", "DEBUG", "调试", "TRACE"),
 )
+_WARNED: Final = ("WARN", "警告")
 _SERIOUS: Final = ("FATAL", "CRITICAL", "ERROR", "严重", "错误")
 
 
@@ -70,6 +71,8 @@ class Logs(Observer):
         self._last = ""
         self._serious: list[tuple[int, str]] = []
         self._newest = ""
+        # What the level of the line that was read last signals.
+        self.signal = ""
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
@@ -88,11 +91,15 @@ class Logs(Observer):
         if not self._first or number % 16 == 0:
             self._note_time(line)
         level = _LEVEL.search(line, 0, _HEAD_CHARS)
+        self.signal = ""
         if level is not None:
             name = _LEVELS[next(group for group in level.groups() if group).upper()]
             self._levels[name] += 1
             if name in _SERIOUS:
                 self._note(number, line)
+                self.signal = "failure"
+            elif name in _WARNED:
+                self.signal = "warning"
         self._newest = line
         return False
 

@@ -36,6 +36,7 @@ _GLOBAL: Final = re.compile(
 )
 _NO_METHODS: Final = frozenset(("if", "for", "while", "switch", "catch", "return", "with"))
 _TAG: Final = re.compile(r"<[a-zA-Z!/][^>]{0,500}>")
+_END_TAG: Final = re.compile(r"</[a-z][a-z0-9]{0,10}>")
 _HTML_HEADING: Final = re.compile(
     r"<(title|h[1-4])\b[^>]{0,300}>(.{0,300}?)</\1>", re.IGNORECASE | re.DOTALL
 )
@@ -191,4 +192,4 @@ def _defined(line: str) -> str:
 def is_html(text: str) -> bool:
     """Return whether a text is an HTML page."""
     head = text[:2_000].lstrip().lower()
-    return head.startswith(("<!doctype html", "<html")) or len(_TAG.findall(head)) >= 8
+    return head.startswith(("<!doctype html", "<html")) or len(_END_TAG.findall(head)) >= 4
