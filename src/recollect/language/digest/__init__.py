@@ -132,7 +132,8 @@ class _Reading:
         if Symbols.recognises(sample):
             return cls(lines, [Symbols()], is_code=True)
         observers: list[Observer] = [Traces()]
-        observers += [shape() for shape in (Outlines,) if shape.recognises(sample)]
+        if Outlines.recognises(sample):
+            observers.append(Outlines(lines))
         is_prose = len(observers) > 1 or Prose.recognises(sample)
         return cls(lines, observers, prose=Prose(lines) if is_prose else None)
 

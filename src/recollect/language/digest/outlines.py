@@ -10,6 +10,7 @@ from typing import Final
 
 from recollect.language.characters import one_line
 from recollect.language.digest.findings import Finding
+from recollect.language.digest.lines import Lines
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
 
@@ -53,7 +54,8 @@ _ALIKE: Final = 4
 class Outlines(Observer):
     """Reads headings."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
         self._headings: list[tuple[int, str, int]] = []
 
     @classmethod
@@ -65,7 +67,9 @@ class Outlines(Observer):
         """Read the next line."""
         if (found := _HEADING.match(line)) and len(self._headings) < _MAX_HEADINGS:
             level = len(found[1]) if found[1] else 2
-            self._headings.append((level, (found[2] or found[3]).strip(" #*"), number))
+            heading = (found[2] or found[3]).strip(" #*")
+            self._headings.append((level, heading, number))
+            self._lines.parts.append((number, heading))
             return True
         return False
 
