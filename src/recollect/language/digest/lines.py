@@ -59,6 +59,8 @@ _LABEL: Final = re.compile(r"[^\s\d]{1,20}(?: [^\s\d]{1,20}){0,2}:|:::.*")
 # What a line is worth beside what the reader of the shape tells; to fill what is left.
 _BESIDE: Final = 0.6
 _LEFT_OVER: Final = 0.1
+# So few lines of a table that are no rows say something else.
+_FEW: Final = 0.05
 _SPOKEN: Final = 0.8
 # What is written exactly: settings, options, paths, versions, measures.
 _NAMED: Final = re.compile(
@@ -139,6 +141,7 @@ class Lines:
                 frequency[word] += kind.count
         kinds, words = _merged(kinds, words, frequency)
         total = sum(kind.count for kind in kinds)
+        is_few = total <= _FEW * self.number
         rarities = [_rarity(found, frequency, total) for found in words]
         usual = sum(rare * kind.count for rare, kind in zip(rarities, kinds, strict=True))
         usual /= max(1, total)
@@ -161,7 +164,7 @@ class Lines:
             if is_spoken:
                 weight += _spoken_worth(kind.first)
             if is_beside:
-                weight *= _BESIDE if signal in signals else _LEFT_OVER
+                weight *= _BESIDE if signal in signals or is_few else _LEFT_OVER
             yield Finding(
                 text=kind.shown,
                 weight=weight,
