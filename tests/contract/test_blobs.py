@@ -12,6 +12,8 @@ from recollect.errors import NotAvailable, StorageError
 from recollect.ports.archives import Blobs
 from recollect.testing import BlobsContract
 
+pytestmark = pytest.mark.sqlite(reason="no database takes part")
+
 
 class TestDirectory(BlobsContract):
     @pytest.fixture

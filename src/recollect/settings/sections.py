@@ -240,6 +240,12 @@ class StorageSettings(Section):
         description="vector store of large scopes: qdrant://HOST:6333, milvus://HOST:19530, "
         "postgresql://…, or pgvector in the same PostgreSQL; empty = none",
     )
+    vectors_also: VectorUrl = Field(
+        default="",
+        repr=False,
+        description="a second vector store that is kept up to date too, and asked while the first "
+        "one is away; the two may change places at any time; empty = none",
+    )
     vectors_from: Annotated[int, Field(ge=1)] = Field(
         default=100_000,
         description="units of a scope from which on the vector store searches it; smaller ones are "

@@ -27,7 +27,7 @@ _TOTALS: Final = re.compile(
     r"|^\d+ (?:errors?|warnings?)(?: and \d+ warnings?)? generated|generated \d+ warnings?"
     r"|^\s*\d+ (?:(?:Error|Warning)\(s\)|个(?:错误|警告))"
     r"|^error: (?:could not compile|aborting due to)|^g?make(?:\[\d+\])?: \*\*\* .*Error"
-    r"|^(?:Total (?:Test )?[Tt]ime|Finished in|Duration|Done in|Time|Time Elapsed|已用时间)\b"
+    r"|^\s*(?:Total (?:Test )?[Tt]ime|Finished in|Duration|Done in|Time|Time Elapsed|已用时间)\b"
     r"[^\d]{0,12}[\d:.]+"
     r"|(?:passed|failed|skipped)[,;|] +\d+ (?:passed|failed|skipped)"
     r"|(?:通过|失败|跳过)\s*(?:[:：]\s*)?\d.*(?:通过|失败|跳过)|^\s*(?:构建|编译|生成)(?:失败|成功)",
@@ -45,6 +45,10 @@ _HEAD: Final = re.compile(
     r"|^\s*\d+\) (?P<mocha>\S.+)"
     r"|^\[ERROR\] +(?P<maven>\S+:\d+ .+)"
     r"|^用例失败[:：] ?(?P<chinese>.+)"
+    r"|^\s*FAIL\s+(?P<nested>\S.*? > .+)"
+    r"|^\s*FAIL\s+(?P<suite>[\w@./\\-]+\.\w{1,5})(?: \[.*\])?$"
+    r"|^(?P<described>\S.*? [>›] .+?) (?:FAILED|失败)$"
+    r"|^\[ERROR\] +(?P<surefire>[\w$]+(?:\.[\w$]+)+) -- Time elapsed: .{0,60}!$"
 )
 _FAILED: Final = re.compile(
     r"^(?:FAILED|ERROR) (?P<pytest>\S+?)(?: - (?P<reason>.+))?$"
@@ -61,6 +65,9 @@ _ERROR: Final = re.compile(
 )
 _WARNING: Final = re.compile(r"(?:^|[:\s)])warning(?::| (?=[A-Z]+\d+)|\[)", re.IGNORECASE)
 _CODE: Final = re.compile(r"\[(-W[\w-]+)|warning:? ([A-Z]+\d+)|\[([\w-]+/[\w-]+)\]")
+# What a build tool puts before what it reports.
+_PREFIX: Final = re.compile(r"^(?:\[[A-Z]{4,7}\]|#\d+ [\d.]+) +")
+_PREFIXED: Final = frozenset("[#")
 _PASS: Final = re.compile(
     r"\.\.\. ok$|\sPASSED(?:\s+\[ *\d+%\])?$|^\s*[✓√] |Passed +[\d.]+ sec$|^ok \d+|^\s*--- PASS"
 )
@@ -179,7 +186,7 @@ class Runs(Observer):
                 self._reason(self._said)
             self._said = ""
             return True
-        if _TOTALS.search(line):
+        if _TOTALS.search(_PREFIX.sub("", line) if line[:1] in _PREFIXED else line):
             self._current = None
             if _PER_CLASS.search(line):
                 return True
@@ -192,6 +199,7 @@ class Runs(Observer):
             failure = self._failure(told, number)
             if found["reason"] and not failure.reasons:
                 failure.reasons.append(_short(found["reason"]))
+            self._current = failure if found["mark"] else self._current
             return True
         if line.startswith(" ") and (found := _GO_SAID.match(line)):
             self._said = found[1]
@@ -305,7 +313,12 @@ class Runs(Observer):
             same = by_reason.setdefault(reason, failure)
             if same is not failure and len(same.name) < _LONGEST_REASON:
                 same.name += f", {_base(failure.name).rpartition('::')[2]}"
-        failures = list(by_reason.values())
+        # A file of tests that tells no reason itself contains those that do.
+        failures = [
+            failure
+            for failure in by_reason.values()
+            if failure.reasons or len(by_reason) == 1 or not _FILE.fullmatch(failure.name)
+        ]
         for place, failure in enumerate(failures[:_TOLD_FAILURES]):
             is_end = place in (0, len(failures) - 1)
             yield Finding(
