@@ -42,7 +42,9 @@ class Blocks(Observer):
             self._noun = begin[1]
         found = _FIELD.match(line)
         if found is None or found[1] not in self._names:
-            return self._noun != "" and line.startswith(f"{self._noun} ") and bool(_BEGIN.match(line))
+            return (
+                self._noun != "" and line.startswith(f"{self._noun} ") and bool(_BEGIN.match(line))
+            )
         if found[1] in self._row:
             self._end()
         self._begun = self._begun if self._row else number

@@ -257,7 +257,10 @@ class Columns:
     def _of_numbers(
         self, name: str, column: _Column, say: Wording, early: float
     ) -> Iterator[Finding]:
-        low, high = _cell(column.low_row, name, column.low), _cell(column.high_row, name, column.high)
+        low, high = (
+            _cell(column.low_row, name, column.low),
+            _cell(column.high_row, name, column.high),
+        )
         if column.low == column.high:
             yield Finding(text=f"{name}: {low}", weight=2.0, kind="range")
             return
@@ -332,8 +335,10 @@ class Columns:
         rest = [
             value if len(value) <= _MAX_CELL else f"{value[:_MAX_CELL]}…"
             for name, value in sorted(
-                odd.row.items(), key=lambda cell: self._rank(self._columns[cell[0]], cell[1])
-                if cell[0] in self._columns else 9
+                odd.row.items(),
+                key=lambda cell: (
+                    self._rank(self._columns[cell[0]], cell[1]) if cell[0] in self._columns else 9
+                ),
             )
             if name in self._columns
             and name not in odd.names

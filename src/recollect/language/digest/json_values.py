@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, cast
@@ -114,9 +113,7 @@ def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
             )
             # Of many fields of one object the first are told.
             late = 0.5 * depth + 0.05 * (number + place)
-            yield Finding(
-                text=text, weight=9.0 if is_error else max(1.5, 5.0 - late), kind="field"
-            )
+            yield Finding(text=text, weight=9.0 if is_error else max(1.5, 5.0 - late), kind="field")
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:

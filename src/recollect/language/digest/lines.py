@@ -72,7 +72,7 @@ _NAMED: Final = re.compile(
 _RULE: Final = re.compile(r"([^\w\s])\1{3,}")
 # Several counts beside each other are a total: "2 added, 9 changed".
 _COUNTED: Final = re.compile(
-    rf"\d ?[^\W\d]{{1,20}}(?: [^\W\d]{{1,20}}){{0,2}} ?[,;|，；、] ?[^\W\d]{{0,10}} ?\d+ ?[^\W\d]"
+    r"\d ?[^\W\d]{1,20}(?: [^\W\d]{1,20}){0,2} ?[,;|，；、] ?[^\W\d]{0,10} ?\d+ ?[^\W\d]"
 )
 _TOTALS: Final = 1.5
 _EXACT: Final = 0.7
@@ -165,7 +165,9 @@ class Lines:
                 worth += _OPENING * (id(kind) in opening)
                 # In a text where every line is new, that tells nothing.
                 worth += _RARE * max(0.0, rarity - usual) / (1.01 - usual)
-                quick.append((worth + (_ASKED_PROSE if is_spoken else _ASKED) * close, signal, kind))
+                quick.append(
+                    (worth + (_ASKED_PROSE if is_spoken else _ASKED) * close, signal, kind)
+                )
         quick.sort(key=lambda rated: -rated[0])
         for weight, signal, kind in quick[:_FINALISTS]:
             if is_spoken:
@@ -215,9 +217,7 @@ class Lines:
         texts = [kind.first[:_KEY_CHARS].casefold() for kind in kinds]
         matched = [frozenset(filter(text.__contains__, self._asked)) for text in texts]
         frequency = Counter(word for found in matched for word in found)
-        worth = {
-            word: math.log(1 + len(kinds) / (1 + frequency[word])) for word in self._asked
-        }
+        worth = {word: math.log(1 + len(kinds) / (1 + frequency[word])) for word in self._asked}
         whole = sum(worth.values())
         if not whole:
             return [0.0] * len(kinds)
