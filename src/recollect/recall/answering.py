@@ -32,7 +32,7 @@ from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
 from recollect.recall.answer_model import AnswerModel
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidate_loader import ScoredCandidate, best_first
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
 
@@ -114,12 +114,14 @@ class Answers:
         A text may be unlike the question and answer it beyond doubt.
         """
         found = {hit.owner_id: hit for hit in hits}
-        for hit in filter(_is_ordered, self.hits):
-            owner = hit.owner_id
-            score = scoring.score(hit.standing, self._relevance(owner))
-            if owner not in found and score >= max(min_score, hit.score):
-                found[owner] = hit.moved(score, _REASON)
-        return sorted(found.values(), key=lambda hit: -hit.score)
+        new = [hit for hit in self.hits if hit.owner_id not in found and _is_ordered(hit)]
+        scores = scoring.scores(
+            [hit.standing for hit in new], [self._relevance(hit.owner_id) for hit in new]
+        )
+        for hit, score in zip(new, scores, strict=True):
+            if score >= max(min_score, hit.score):
+                found[hit.owner_id] = hit.moved(score, _REASON)
+        return best_first(found.values())
 
     def _relevance(self, owner: str) -> float:
         """Return the probability that a text answers; one with another attribute must be clear."""

@@ -22,7 +22,7 @@ from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
 from recollect.language.times.expressions import When, find_times
 from recollect.language.words import stem
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidate_loader import ScoredCandidate, best_first
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _WORD_OR_CHARACTER: Final = re.compile(r"[a-z0-9]+|[^\W_]")
@@ -169,7 +169,7 @@ def _in_best_place(
         else hit
         for hit in scored
     ]
-    return sorted(lifted, key=lambda hit: -hit.score)
+    return best_first(lifted)
 
 
 def _left_out(hit: ScoredCandidate, reason: str) -> NearMiss:

@@ -65,7 +65,7 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
 
 def below_successors(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
     """Sort best first, with nothing superseded before its successor."""
-    if not any(hit.candidate.superseded_by for hit in scored):
+    if not scored or not scored[0].candidate.candidates.superseded:
         return scored
     scores = {hit.owner_id: hit.score for hit in scored}
     bounded = [

@@ -133,6 +133,14 @@ class SqlStore:
 
         return await self._database.read(read, is_quick=_are_few(ids))
 
+    async def turns_before(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, Turn]:
+        def read(connection: Connection) -> dict[str, Turn]:
+            found = find_scopes(connection, scopes)
+            rows = _TURNS_BEFORE.by_name(connection, _lists(found, ids))
+            return {row["follower"]: turn_from(row, found[row["scope_id"]]) for row in rows}
+
+        return await self._database.read(read, is_quick=_are_few(ids)) if ids else {}
+
     async def standings(
         self,
         scopes: Sequence[Scope],
@@ -233,6 +241,24 @@ _LINKS: Final = PreparedStatement(
         (schema.links.c.scope_id + 0).in_(listed_numbers("scopes")),
     )
     .order_by(schema.links.c.at, schema.links.c.newer)
+)
+
+
+_FOLLOWERS: Final = schema.turns.alias()
+_TURNS_BEFORE: Final = PreparedStatement(
+    select(schema.turns, _FOLLOWERS.c.id.label("follower"))
+    .join(
+        _FOLLOWERS,
+        and_(
+            *(schema.turns.c[name] == _FOLLOWERS.c[name] for name in ("scope_id", "session")),
+            schema.turns.c.ordinal == _FOLLOWERS.c.ordinal - 1,
+        ),
+    )
+    .where(
+        _FOLLOWERS.c.id.in_(listed("ids")),
+        # Adding nothing keeps SQLite from walking the scope's index instead of looking up the ids.
+        (_FOLLOWERS.c.scope_id + 0).in_(listed_numbers("scopes")),
+    )
 )
 
 
