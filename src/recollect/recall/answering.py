@@ -247,6 +247,11 @@ class Answering:
         for model in self._models[:1]:
             await model.logits("?", ["."])
 
+    def forget(self) -> None:
+        """Forget what was read, because a text was forgotten."""
+        for model in self._models:
+            model.forget()
+
     async def read_more(
         self,
         question: Question,
