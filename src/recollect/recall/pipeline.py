@@ -307,7 +307,8 @@ class Recall:
             if own is not None and own.score <= reply.score:
                 hits[reply.owner_id] = reply._replace(score=own.score)
                 hits[said] = own._replace(score=reply.score)
-        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.owner_id in replies))
+        own = [hit for owner, hit in hits.items() if owner not in replies]
+        return best_first([*own, *(hits[owner] for owner in hits if owner in replies)])
 
     def _cut(
         self, scored: Sequence[ScoredCandidate], limit: int

@@ -15,7 +15,7 @@ from recollect.domain.record import Record
 from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidate_loader import ScoredCandidate, best_first
 from recollect.recall.candidates import Candidates
 from recollect.recall.paths import Found
 from recollect.recall.question import Question
@@ -121,6 +121,8 @@ def newest_first(
 
     A newer item takes over a better score of the older one, because both are about the same.
     """
+    if not after:
+        return best_first(scored)
     by_owner = {hit.owner_id: hit for hit in scored}
     depths = {owner: _depth(owner, after, by_owner, frozenset()) for owner in by_owner}
     for owner in sorted(by_owner, key=lambda name: -depths[name]):
