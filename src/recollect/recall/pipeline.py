@@ -292,7 +292,7 @@ class Recall:
         """Return the candidates with the user's own words before a reply that notes them."""
         if self._question.is_about_answers:
             return scored
-        traits = self._ranked.column("traits")
+        traits = self._ranked.rows["traits"]
         best = [hit for hit in scored[:_MAX_REPLIES] if traits[hit.candidate.at] & _BY_ASSISTANT]
         await self._loader.read_replies([hit.owner_id for hit in best])
         replies = self._loader.replies
