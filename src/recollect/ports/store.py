@@ -52,10 +52,6 @@ class Store(Protocol):
         """Return the turns that match the filter, in session order: a page, or those of `ids`."""
         ...
 
-    async def turns_before(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, Turn]:
-        """Return the turn that each of these turns follows in its session, by the follower's id."""
-        ...
-
     async def standings(
         self,
         scopes: Sequence[Scope],

@@ -113,19 +113,21 @@ class CandidateLoader:
                 self._items[record.id] = record
         return self._items
 
-    async def read_replies(self, replies: Sequence[str]) -> None:
+    def note_replies(self, scored: Iterable[ScoredCandidate]) -> None:
         """Find out which replies of the assistant merely take note of a user's statement.
 
         What was neither asked for nor confirmed is no evidence about the user.
         """
-        question = self._question
-        new = [reply for reply in replies if reply not in self._looked_up]
-        self._looked_up.update(new)
-        for reply, said in (await self._store.turns_before(question.scopes, new)).items():
+        for reply in scored:
+            before = reply.standing.before
+            if before is None or reply.owner_id in self._looked_up:
+                continue
+            self._looked_up.add(reply.owner_id)
+            said = before()
             if said.role == "user" and not wants_reply(said.content):
-                self.replies[reply] = said.id
-                passes = question.where.accepts_turn(said)
-                standing = Standing(observed_at=said.at, load=lambda it=said: it, act=said.act)
+                self.replies[reply.owner_id] = said.id
+                passes = self._question.where.accepts_turn(said)
+                standing = Standing(observed_at=said.at, load=before, act=said.act)
                 self._standings.setdefault(said.id, standing if passes else None)
 
     async def _read_standings(self, candidates: Sequence[Candidate]) -> None:

@@ -21,7 +21,7 @@ from recollect.domain.record import SESSION_EPISODE, Kind, Record
 from recollect.domain.relation import Link
 from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
-from recollect.domain.unit import OwnerKind, Trait
+from recollect.domain.unit import OwnerKind
 from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
 from recollect.language.times.expressions import When
@@ -72,7 +72,7 @@ _MAX_LOST_RATIO: Final = 0.25
 _MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
 _MAX_REPLIES: Final = 24
-_BY_ASSISTANT: Final = int(Trait.BY_ASSISTANT)
+_NO_CANDIDATES: Final = gather(())
 _NONE_SUPERSEDED: Final[Mapping[str, str]] = MappingProxyType({})
 
 _log: Final = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class Recall:
             services.settings,
         )
         self._found: Sequence[Found] = ()
-        self._ranked = gather(())
+        self._ranked = _NO_CANDIDATES
         self._answers = Answers()
         # The best candidates as they were last scored.
         self._best: list[ScoredCandidate] = []
@@ -292,11 +292,9 @@ class Recall:
         """Return the candidates with the user's own words before a reply that notes them."""
         if self._question.is_about_answers:
             return scored
-        traits = self._ranked.rows["traits"]
-        best = [hit for hit in scored[:_MAX_REPLIES] if traits[hit.candidate.at] & _BY_ASSISTANT]
-        await self._loader.read_replies([hit.owner_id for hit in best])
+        self._loader.note_replies(scored[:_MAX_REPLIES])
         replies = self._loader.replies
-        best = [hit for hit in best if hit.owner_id in replies]
+        best = [hit for hit in scored[:_MAX_REPLIES] if hit.owner_id in replies]
         if not best:
             return scored
         hits = {hit.owner_id: hit for hit in scored}

@@ -55,7 +55,7 @@ class CandidateScoring:
         """Return the final scores of candidates."""
         known = self._known
         # Everything but the time and the text is the same for most.
-        factors = [known[it[2:]][0] if it[2:] in known else self._factor(it)[0] for it in standings]
+        factors = [known[it[3:]][0] if it[3:] in known else self._factor(it)[0] for it in standings]
         scores = np.array(factors) * self._sums(standings, np.array(relevance))
         return np.minimum(np.maximum(scores, 0.0), 1.0).tolist()
 
@@ -66,7 +66,7 @@ class CandidateScoring:
 
     def _factor(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
         """Return the factor of everything but age and source, and the boosts it is made of."""
-        alike = standing[2:]
+        alike = standing[3:]
         known = self._known.get(alike)
         if known is None:
             factors = _factors(standing, self._lean, self._recall)

@@ -180,9 +180,6 @@ class TriedStore:
     ) -> list[Turn]:
         return await self._store.turns(scopes, where, ids=ids, after=after, limit=limit)
 
-    async def turns_before(self, scopes: Sequence[Scope], ids: Sequence[str]) -> dict[str, Turn]:
-        return await self._store.turns_before(scopes, ids)
-
     async def standings(
         self,
         scopes: Sequence[Scope],

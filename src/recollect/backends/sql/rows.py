@@ -146,8 +146,10 @@ def standing_of_record(
     )
 
 
-def standing_of_turn(row: Row, load: Callable[[], Turn]) -> Standing:
-    return Standing(observed_at=_instant(row["at"]), load=load, act=row["act"])
+def standing_of_turn(
+    row: Row, load: Callable[[], Turn], before: Callable[[], Turn] | None
+) -> Standing:
+    return Standing(observed_at=_instant(row["at"]), load=load, before=before, act=row["act"])
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:
