@@ -1,7 +1,7 @@
 #!/bin/sh
 # New weights from nothing: `sh training/run.sh STAGE`, one stage after the other.
 #
-#   home      here: SOURCES, WORK and the base model in 16 bits (a processor, ten minutes)
+#   home      here: what is trained from, and the base model in 16 bits  (ten minutes)
 #   embedder  on the GPU: the student                                      (at most 6 minutes)
 #   pairs     on the GPU: the reader of pairs, three seeds at once         (at most 9 minutes)
 #   mean      on the GPU: their mean, measured                             (at most 2 minutes)
@@ -9,9 +9,10 @@
 #
 # All of it lies in $RUN, by default the ignored folder training/work: mirrors/ (the clones; or set
 # MIRRORS), prepared/, base/, and what the GPU gives back in out/. A stage on the GPU needs src/,
-# training/ and $RUN/prepared (about 40 MB), the first one also $RUN/base (45 MB). torch, numpy, tokenizers and safetensors must be there. What a stage has made lies in
-# $RUN/out and, where OUT is set, in $OUT too, in files of at most 16 MiB: nine of them in all, six
-# of `embedder` and three of `mean`. Bring them back to $RUN/out before `export`.
+# training/ and $RUN/prepared (about 40 MB), the first one also $RUN/base (45 MB); if both are too
+# much at once, send base first. torch, numpy, tokenizers and safetensors must be there. What a stage
+# has made lies in $RUN/out and, where OUT is set, in $OUT too: five files of `embedder` (47 MB) and
+# three of `mean` (22 MB), none over 16 MiB. Bring them back to $RUN/out before `export`.
 #
 # Where only part of a clone may travel: git sparse-checkout set src training.
 # EMBEDDER and READING are more arguments for the trainers; to try the stages on a processor:

@@ -126,7 +126,7 @@ class ReaderExtractor:
             again = _told_again(claim, fact, known) if fact.corrects else None
             if again is not None or fact.is_kept:
                 told.append(again or claim)
-                known.append(again or claim)
+                known += told[-1:] if fact.corrects else []
         return told
 
     async def _guesses(self, texts: Sequence[Sequence[str]]) -> list[FacetGuess]:
@@ -251,7 +251,8 @@ def _facts(
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
         is_value = names_only_a_value(told.said.content[value.start : value.end], corrects=corrects)
-        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said, formed)]
+        runs = [*_kept_runs(said, formed)][::-1]
+        kept = [_fact(told, run, value, corrects or is_value) for run in runs]
         if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
         yield from kept
@@ -261,20 +262,24 @@ def _facts(
 def _kept_runs(
     read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
 ) -> Iterator[Sequence[tuple[Part, Reading]]]:
-    def is_fact(it: tuple[Part, Reading]) -> bool:
-        return _is_worth(*it) and not any(_meet(claim, it[0].clause) for claim in formed)
-
-    for is_kept, run in groupby(read, is_fact):
-        if is_kept:
-            yield list(run)
+    run: list[tuple[Part, Reading]] = []
+    # From the end: what is in doubt and stands right before a fact belongs to it, since it often
+    # says whom it is about: "a colleague here, Inês, lives in Gaia".
+    for part, reading in reversed(read):
+        may_be = reading.stance in TOLD and reading.score > -_DOUBT
+        has_form = any(_meet(claim, part.clause) for claim in formed)
+        if may_be and not has_form and (run or _is_worth(part, reading)):
+            run.insert(0, (part, reading))
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
 
 
 def _is_worth(part: Part, reading: Reading) -> bool:
     """Return whether a part is kept; in doubt, if it is one of the plain statements."""
-    if reading.stance not in TOLD:
-        return False
-    in_doubt = -_DOUBT < reading.score <= 0
-    return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
+    return reading.score > 0 or stated_category(part.clause.plain) is not None
 
 
 def _fact(
