@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, Protocol
 from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
+from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
@@ -79,6 +80,7 @@ class ReaderExtractor:
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
+            own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
             found += (_confirmed(claim, read) for claim in own)
             facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
@@ -158,6 +160,12 @@ class _Told:
     replies: Sequence[str]
     """What was replied to that."""
 
+    @property
+    def asks_to_remember(self) -> bool:
+        """Return whether it says that something is to be remembered, which decides alone."""
+        spoken = [sentence.plain for sentence in self.sentences]
+        return any(moods.asks_to_remember(it) or moods.keeps_what_was_said(it) for it in spoken)
+
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
     return extract(turns, before=before), list(_told(turns, before))
@@ -207,6 +215,15 @@ def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:
     if not met:
         return claim
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
+
+
+def _is_meant(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
+    """Return whether the reader may be wrong if it takes no wish for one.
+
+    "I've been here for nine years, never late once" has the words of a wish.
+    """
+    met = [it.score for part, it in read if _meet(claim, part.clause)]
+    return not claim.explicit or not met or max(met) >= -_DOUBT
 
 
 def _meet(claim: Claim, words: Sentence) -> bool:
