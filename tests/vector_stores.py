@@ -122,12 +122,13 @@ class Proxy:
         thread = threading.Thread(target=its._loop.run_forever, daemon=True)
         thread.start()
         try:
-            its._wait(asyncio.start_server(its._serve, "127.0.0.1", port))
+            its._wait(its._begin(port))
             yield its
         finally:
-            its.cut()
+            its._wait(its._end())
             its._loop.call_soon_threadsafe(its._loop.stop)
             thread.join(10)
+            its._loop.close()
 
     def cut(self) -> None:
         """Break every connection, and accept none until `mend`."""
@@ -135,6 +136,18 @@ class Proxy:
 
     def mend(self) -> None:
         self._is_cut = False
+
+    async def _begin(self, port: int) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+
+    async def _end(self) -> None:
+        self._server.close()
+        await self._cut()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # What was aborted is closed in the next turn of the loop.
+        await asyncio.sleep(0)
 
     async def _cut(self) -> None:
         self._is_cut = True

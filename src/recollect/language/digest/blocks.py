@@ -17,7 +17,7 @@ _FIELD: Final = re.compile(r"^\s{0,8}([^\W\d][\w .()/-]{0,30}?)\s{0,20}[:=：](?
 # A line such as "commit 1f3a9c2" begins a block, too.
 _BEGIN: Final = re.compile(r"^\W{0,30}([a-z]+) ([0-9a-f]{7,64}|\d+)\b")
 _MIN_BLOCKS: Final = 3
-_SHARE: Final = 0.3
+_SHARE: Final = 0.1
 _MAX_FIELDS: Final = 40
 
 
@@ -42,7 +42,9 @@ class Blocks(Observer):
             self._noun = begin[1]
         found = _FIELD.match(line)
         if found is None or found[1] not in self._names:
-            return self._noun != "" and line.startswith(f"{self._noun} ") and bool(_BEGIN.match(line))
+            return (
+                self._noun != "" and line.startswith(f"{self._noun} ") and bool(_BEGIN.match(line))
+            )
         if found[1] in self._row:
             self._end()
         self._begun = self._begun if self._row else number

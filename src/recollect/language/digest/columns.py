@@ -33,12 +33,14 @@ _USUAL: Final = 0.8
 _NUMERIC_SHARE: Final = 0.8
 _DISTINCT_SHARE: Final = 0.9
 _KEY_COLUMNS: Final = 2
-_MAX_CELL: Final = 80
+_MAX_CELL: Final = 60
 _LONG_CELL: Final = 24
 # How far from the mean, in deviations, a value is unusual.
 _UNUSUAL: Final = 4.0
 _MAX_RARE: Final = 6
 _MAX_REASONS: Final = 3
+# A table of so few rows is told as it is.
+_FEW_ROWS: Final = 6
 _MAX_NUMBER: Final = 16
 # Of so many rows with a rare value each is told whole, in about so many characters.
 _TOLD_WHOLE: Final = 2
@@ -184,6 +186,7 @@ class Columns:
         self._columns: dict[str, _Column] = {}
         self._batch: list[_Cells] = []
         self._odd: dict[int, _Odd] = {}
+        self._first: list[tuple[int, list[str]]] = []
 
     @property
     def names(self) -> list[str]:
@@ -206,6 +209,9 @@ class Columns:
         rows, self._batch = self._batch, []
         if not rows:
             return
+        if len(self._first) < _FEW_ROWS:
+            for number, _, cells in rows[:_FEW_ROWS]:
+                self._first.append((number, [cell[:_MAX_CELL] for cell in cells]))
         first = rows[0][1]
         for name in dict.fromkeys(name for _, names, _ in rows for name in names):
             if name not in self._columns and len(self._columns) < _MAX_COLUMNS:
@@ -226,6 +232,11 @@ class Columns:
         """Yield ranges, frequent values, and rows that differ from the rest."""
         self._flush()
         self._odd.clear()
+        if self.rows <= _FEW_ROWS:
+            yield from (
+                Finding(text=", ".join(row), weight=8.0, line=number, kind="row")
+                for number, row in self._first
+            )
         for place, (name, column) in enumerate(self._columns.items()):
             early = max(0.0, 1.0 - 0.1 * place)
             if not column.filled:
@@ -240,13 +251,16 @@ class Columns:
                 yield from self._of_values(name, column, say, early)
             elif column.texts is not None:
                 yield from self._of_texts(name, column)
-        for number, odd in self._odd.items():
+        for number, odd in self._odd.items() if self.rows > _FEW_ROWS else ():
             yield self._of_row(number, odd, say)
 
     def _of_numbers(
         self, name: str, column: _Column, say: Wording, early: float
     ) -> Iterator[Finding]:
-        low, high = _cell(column.low_row, name, column.low), _cell(column.high_row, name, column.high)
+        low, high = (
+            _cell(column.low_row, name, column.low),
+            _cell(column.high_row, name, column.high),
+        )
         if column.low == column.high:
             yield Finding(text=f"{name}: {low}", weight=2.0, kind="range")
             return
@@ -276,6 +290,8 @@ class Columns:
             for value, _ in frequent:
                 number, row = column.rows_of[value][0]
                 self._note(number, row, name, f"{name}: {value}", 7.5)
+            return
+        if len(frequent) == column.filled and self.rows > _FEW:
             return
         counts = say.counts(frequent, _SHOWN_VALUES)
         text = say.say("values", name=name, counts=counts) + self._empty(column, say)
@@ -317,15 +333,16 @@ class Columns:
         why = [told for _, told in sorted(odd.why, key=lambda told: -told[0])[:_MAX_REASONS]]
         weight = max(weight for weight, _ in odd.why)
         rest = [
-            value
+            value if len(value) <= _MAX_CELL else f"{value[:_MAX_CELL]}…"
             for name, value in sorted(
-                odd.row.items(), key=lambda cell: self._rank(self._columns[cell[0]], cell[1])
-                if cell[0] in self._columns else 9
+                odd.row.items(),
+                key=lambda cell: (
+                    self._rank(self._columns[cell[0]], cell[1]) if cell[0] in self._columns else 9
+                ),
             )
             if name in self._columns
             and name not in odd.names
             and value not in _ABSENT
-            and len(value) <= _MAX_CELL
             # What most rows have does not tell them apart.
             and self._columns[name].values[value] < _USUAL * self.rows
         ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, cast
@@ -114,9 +113,7 @@ def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
             )
             # Of many fields of one object the first are told.
             late = 0.5 * depth + 0.05 * (number + place)
-            yield Finding(
-                text=text, weight=9.0 if is_error else max(1.5, 5.0 - late), kind="field"
-            )
+            yield Finding(text=text, weight=9.0 if is_error else max(1.5, 5.0 - late), kind="field")
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -185,12 +182,14 @@ def _flat(value: Mapping[str, Any], path: str = "", depth: int = 0) -> dict[str,
     row: dict[str, str] = {}
     for name, inner in value.items():
         place = f"{path}.{name}" if path else name
-        if isinstance(inner, dict) and depth < 2:
+        if isinstance(inner, dict) and depth < _MAX_DEPTH:
             row |= _flat(cast("dict[str, Any]", inner), place, depth + 1)
         elif isinstance(inner, list):
             items = cast("list[Any]", inner)
             if 1 < len(items) <= _PAIR and _is_number(items[-1]):
                 row |= {f"{place}.{at}": _cell(item) for at, item in enumerate(items)}
+            elif len(items) == 1 and isinstance(items[0], dict) and depth < _MAX_DEPTH:
+                row |= _flat(cast("dict[str, Any]", items[0]), place, depth + 1)
             elif any(isinstance(item, dict | list) for item in items):
                 row[place] = _named(items)
             else:

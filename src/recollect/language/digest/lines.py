@@ -68,6 +68,13 @@ _NAMED: Final = re.compile(
     r"\b\d+(?:\.\d+)+\+?|[€$£¥]\d|"
     rf"\d[\d,.]{{0,30}}\s?(?:%|[€$£¥]|[A-Za-z]{{1,12}}\b|[{HAN}])"
 )
+# Marks that are repeated to fill a line.
+_RULE: Final = re.compile(r"([^\w\s])\1{3,}")
+# Several counts beside each other are a total: "2 added, 9 changed".
+_COUNTED: Final = re.compile(
+    r"\d ?[^\W\d]{1,20}(?: [^\W\d]{1,20}){0,2} ?[,;|，；、] ?[^\W\d]{0,10} ?\d+ ?[^\W\d]"
+)
+_TOTALS: Final = 1.5
 _EXACT: Final = 0.7
 _MAX_EXACT: Final = 2.1
 _FRAGMENT: Final = 2.5
@@ -158,7 +165,9 @@ class Lines:
                 worth += _OPENING * (id(kind) in opening)
                 # In a text where every line is new, that tells nothing.
                 worth += _RARE * max(0.0, rarity - usual) / (1.01 - usual)
-                quick.append((worth + (_ASKED_PROSE if is_spoken else _ASKED) * close, signal, kind))
+                quick.append(
+                    (worth + (_ASKED_PROSE if is_spoken else _ASKED) * close, signal, kind)
+                )
         quick.sort(key=lambda rated: -rated[0])
         for weight, signal, kind in quick[:_FINALISTS]:
             if is_spoken:
@@ -166,7 +175,7 @@ class Lines:
             if is_beside:
                 weight *= _BESIDE if signal in signals or is_few else _LEFT_OVER
             yield Finding(
-                text=kind.shown,
+                text=without_rules(kind.shown),
                 weight=weight,
                 line=kind.first_line,
                 count=kind.count,
@@ -182,12 +191,14 @@ class Lines:
         return set(first.values()) if begins else set()
 
     def _quick_worth(self, kind: Kind, signal: str) -> float:
-        text = kind.first
-        letters = len(_LETTERS.findall(text[:200]))
+        text = without_rules(kind.first[:_KEY_CHARS])
+        letters = len(_LETTERS.findall(text))
+        spoken = letters + len(_DIGITS.findall(text))
         # Rules, brackets and labels say nothing.
-        if letters < max(_MIN_LETTERS, 0.3 * min(len(text), 200)) or _LABEL.fullmatch(text):
+        if letters < _MIN_LETTERS or spoken < 0.3 * len(text) or _LABEL.fullmatch(text):
             return -1.0
         worth = _SIGNAL_WORTH.get(signal, _PLAIN)
+        worth += _TOTALS * (kind.count == 1 and _COUNTED.search(text) is not None)
         worth += _NUMBER * (_DIGITS.search(text) is not None)
         if kind.count == 1:
             worth += _FIRST * (kind.first_line <= 2) + _LAST * (kind.last_line >= self.number - 2)
@@ -206,9 +217,7 @@ class Lines:
         texts = [kind.first[:_KEY_CHARS].casefold() for kind in kinds]
         matched = [frozenset(filter(text.__contains__, self._asked)) for text in texts]
         frequency = Counter(word for found in matched for word in found)
-        worth = {
-            word: math.log(1 + len(kinds) / (1 + frequency[word])) for word in self._asked
-        }
+        worth = {word: math.log(1 + len(kinds) / (1 + frequency[word])) for word in self._asked}
         whole = sum(worth.values())
         if not whole:
             return [0.0] * len(kinds)
@@ -258,6 +267,11 @@ def _spoken_worth(sentence: str) -> float:
     worth = _SPOKEN * max(-1.0, salience(sentence).weight)
     worth += min(_MAX_EXACT, _EXACT * len(set(_NAMED.findall(sentence))))
     return worth - (_FRAGMENT if is_fragment(sentence) and not _NAMED.search(sentence) else 0.0)
+
+
+def without_rules(text: str) -> str:
+    """Return a line without the dots and dashes that only fill it."""
+    return _RULE.sub(r"\1", text)
 
 
 def signal_of(text: str) -> str:

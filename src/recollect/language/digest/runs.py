@@ -23,7 +23,8 @@ _TOTALS: Final = re.compile(
     r"|Tests run: \d+, Failures: \d+|^Tests: \d+, Assertions: \d+"
     r"|^\d+ tests? completed|^\d+% tests passed|^\s*\d+ examples?, \d+ failures?"
     r"|\bBUILD (?:FAILURE|SUCCESS|FAILED|SUCCESSFUL)\b|^Build (?:FAILED|succeeded)"
-    r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?"
+    r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?|^\d+ errors?$"
+    r"|^# (?:tests|pass|fail|skipped) \d+$"
     r"|^\d+ (?:errors?|warnings?)(?: and \d+ warnings?)? generated|generated \d+ warnings?"
     r"|^\s*\d+ (?:(?:Error|Warning)\(s\)|个(?:错误|警告))"
     r"|^error: (?:could not compile|aborting due to)|^g?make(?:\[\d+\])?: \*\*\* .*Error"
@@ -86,7 +87,7 @@ _REASON: Final = re.compile(
     r"|^\s*(?P<removed>- {2,}\S.*)"
     r"|^\s+(?P<go>\w+_test\.go:\d+: .+)"
     r"|^(?P<panic>panic: .+)"
-    r"|^\s*→ (?P<arrow>.+)"
+    r"|^\s*(?:→|error:) (?P<arrow>.+)"
     r"|^\s*Failure/Error: (?P<rspec>.+)"
     r"|^(?P<phpunit>Failed asserting .+)"
     r"|^(?P<rust>assertion .*failed.*|called `.*)"
@@ -107,6 +108,7 @@ _PLACE: Final = re.compile(
     r"|^\s+# (?P<ruby>\S+?:\d+)(?::in .*)?$"
     r"|^(?P<php>/?[\w./\\-]+\.php:\d+)$"
     r"|^\t(?P<goframe>\S+\.go:\d+)"
+    r"|^\s*location: '(?P<tap>[^']{1,300}?:\d+)(?::\d+)?'$"
     r"|^\s*❯ (?P<vitest>\S+:\d+):\d+$"
 )
 _EXIT: Final = re.compile(
@@ -294,7 +296,7 @@ class Runs(Observer):
             yield Finding(text=told, weight=max(7.0, 13.0 - 1.0 * place), kind=f"total{place}")
         if self._exit:
             yield Finding(text=say.say("exit", status=self._exit), weight=8.0, kind="exit")
-        if self._errors:
+        if self._errors and not any("rror" in told or "错误" in told for told, _ in totals):
             yield Finding(
                 text=say.say("errors", count=len(self._errors)), weight=8.0, kind="errors"
             )

@@ -136,7 +136,12 @@ def _aligned(lines: Sequence[str]) -> _Form | None:
     for place, line in enumerate(lines[:_MAX_ABOVE]):
         below = [_spread(row) for row in lines[place + 1 :]]
         words = line.split()
-        if len(below) < 2 or len(words) < 3 or len(words) > 40 or any(w[0].isdigit() for w in words):
+        if (
+            len(below) < 2
+            or len(words) < 3
+            or len(words) > 40
+            or any(w[0].isdigit() for w in words)
+        ):
             continue
         head = _spread(line.rstrip())
         starts = [0]
