@@ -21,6 +21,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -446,17 +447,24 @@ class LlamaIndex:
         )
         self._notes = client.get_or_create_collection("notes", embedding_function=None)
         self._message = ChatMessage
-        self._block = VectorMemoryBlock(
-            vector_store=ChromaVectorStore(chroma_collection=self._notes),
-            embed_model=LookedUp(),
-            similarity_top_k=LIMIT,
-            retrieval_context_window=1,
-            format_template=RichPromptTemplate("{{ text }}"),
-        )
+        store, model = ChromaVectorStore(chroma_collection=self._notes), LookedUp()
+
+        # A block keeps the filter of the first session that it was asked about.
+        @cache
+        def block_of(user: str) -> VectorMemoryBlock:
+            return VectorMemoryBlock(
+                vector_store=store,
+                embed_model=model,
+                similarity_top_k=LIMIT,
+                retrieval_context_window=1,
+                format_template=RichPromptTemplate("{{ text }}"),
+            )
+
+        self._block_of = block_of
 
     async def save(self, user: str, text: str) -> None:
         said = self._message(role="user", content=text, additional_kwargs={"session_id": user})
-        await self._block.aput([said], session_id=user)
+        await self._block_of(user).aput([said], session_id=user)
 
     async def save_many(self, user: str, texts: Sequence[str]) -> None:
         for text in texts:
@@ -464,7 +472,7 @@ class LlamaIndex:
 
     async def recall(self, user: str, question: str) -> list[str]:
         asked = self._message(role="user", content=question)
-        found = await self._block.aget([asked], session_id=user)
+        found = await self._block_of(user).aget([asked], session_id=user)
         return _MESSAGE.findall(str(found))
 
     async def count(self, user: str) -> int:
