@@ -13,6 +13,8 @@ from recollect.ports.vector_sink import VectorSink
 from recollect.testing import VectorSinkContract
 from tests.vector_stores import MilvusServer, offer_example, pgvector_url
 
+pytestmark = pytest.mark.sqlite(reason="no database takes part")
+
 
 class _Suite(VectorSinkContract):
     @pytest.fixture

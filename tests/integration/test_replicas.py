@@ -9,7 +9,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -28,6 +27,7 @@ from recollect.assemble.stores import open_database
 from recollect.backends.sql.migrate import alembic_config, upgrade
 from recollect.backends.sql.schema import HEAD_REVISION, metadata
 from recollect.settings import Settings
+from tests.nursery import WARM
 from tests.own_postgresql import OwnPostgresql
 from tests.processes import RECOLLECT
 from tests.reports import write_report
@@ -178,7 +178,7 @@ def test_servers_of_the_next_version_that_start_together_migrate_once(
     )
     openers = [
         subprocess.Popen(
-            [sys.executable, "-c", _OPENER, url, str(tmp_path / name), name],
+            [WARM, "-c", _OPENER, url, str(tmp_path / name), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

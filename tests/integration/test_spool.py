@@ -8,7 +8,6 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from itertools import count, pairwise
@@ -22,6 +21,7 @@ from recollect import Memory
 from recollect.errors import Conflict, StorageError
 from recollect.settings import Settings
 from recollect.spool.files import folders_in
+from tests.nursery import WARM
 from tests.own_mariadb import OwnMariadb
 from tests.own_postgresql import OwnPostgresql
 from tests.reports import write_report
@@ -197,7 +197,7 @@ async def test_a_process_that_was_killed_leaves_it_to_the_next(
 
 def _write_and_be_killed(settings: Settings) -> list[list[str]]:
     """Return the ids of records and turns that a process acknowledged before it was killed."""
-    run = [sys.executable, "-c", _WRITER, settings.storage.url, str(settings.data_dir)]
+    run = [WARM, "-c", _WRITER, settings.storage.url, str(settings.data_dir)]
     with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         told = [writer.stdout.readline().split() for _ in range(60)]

@@ -190,6 +190,13 @@ async def _examine_file(
         nothing = nothing_stored(settings.database, is_temporary=is_temporary)
         return [nothing, *await _beside(settings)]
     database = database_at(settings, settings.database)
+    return await _examine_open(settings, database, tried, depth)
+
+
+async def _examine_open(
+    settings: Settings, database: Database, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
+    """Return the findings of a database that this process has alone, and close it."""
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _beside(settings, database)
@@ -210,13 +217,7 @@ async def _examine_journal(
         database = await asyncio.to_thread(journal_at, settings)
     except StorageError as problem:
         return [unreadable("database", problem)]
-    try:
-        findings = await _doctor(settings, database, tried).examine()
-        findings += await _beside(settings, database)
-        findings += await _older(database)
-        return [*findings, *await _look_deep(settings, database, depth)]
-    finally:
-        await database.close()
+    return await _examine_open(settings, database, tried, depth)
 
 
 async def _examine_server(

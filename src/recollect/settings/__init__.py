@@ -62,6 +62,7 @@ from recollect.settings.sections import (
     StorageSettings,
     StoreSettings,
     WorkspaceSettings,
+    default_of,
     fields_of,
     is_section,
     leaves,
@@ -329,7 +330,7 @@ class Settings(Section):
         return {
             ".".join(place): str(value) if field.repr else "(secret)"
             for place, value, field in leaves(self)
-            if value != field.get_default(call_default_factory=True)
+            if value != default_of(field)
         }
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -76,6 +76,12 @@ def fields_of(section: type[Any]) -> Mapping[str, FieldInfo]:
         field.name: FieldInfo.from_annotated_attribute(types[field.name], field)
         for field in fields(section)
     }
+
+
+def default_of(field: FieldInfo) -> object:
+    """Return what a setting is that nobody set; pydantic would inspect its maker each time."""
+    make = cast("Callable[[], object] | None", field.default_factory)
+    return field.default if make is None else make()
 
 
 def is_section(kind: object) -> TypeGuard[type[Any]]:
