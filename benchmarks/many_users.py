@@ -172,6 +172,8 @@ async def main() -> None:
             async with opened(place) as memory:
                 began, its = time.monotonic(), server.seconds()
                 await memory.drain()
+                # Makes the graph that an earlier run may have left unmade.
+                await memory.reconcile()
                 for state in (await memory.stats()).followers:
                     assert state.condition == "current", state
                     told["pgvector"] = {
