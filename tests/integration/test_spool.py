@@ -515,7 +515,8 @@ async def test_writers_do_not_outrun_the_replay(
         postgresql.start()
         writers = [asyncio.create_task(go_on_writing(writer)) for writer in range(200)]
         try:
-            await _until(lambda: not _waiting(memory))
+            # Without an end it would only grow, however long this waited.
+            await _until(lambda: not _waiting(memory), 60)
         finally:
             is_over = True
             await asyncio.gather(*writers)
