@@ -450,13 +450,11 @@ def _without_memory(message: Message) -> Message:
 
 
 def _content(summary: SegmentSummary) -> str:
-    """Return all points as sentences, grouped by kind."""
+    """Return all points as sentences, in the order in which they were said."""
     is_chinese = summary.language == "zh"
-    sentences: list[str] = []
-    for kind in PointKind:
-        for text in summary.told(kind):
-            end = "" if text[-1:] in _STOPS else ("。" if is_chinese else ".")
-            sentences.append(f"{text}{end}")
+    stop = "。" if is_chinese else "."
+    points = sorted(summary.points, key=lambda point: (point.position is None, point.position or 0))
+    sentences = (f"{point.text}{'' if point.text[-1:] in _STOPS else stop}" for point in points)
     return ("" if is_chinese else " ").join(dict.fromkeys(sentences))
 
 
