@@ -410,22 +410,18 @@ def _adjusted(logit: float, item: Item, record: Record | None, about: str) -> fl
 
 def _only_supposes(item: Item) -> bool:
     """Return whether a turn tells nothing that is so: "if I lived in Berlin, I'd cycle"."""
-    return isinstance(item, Turn) and _stances(item.content) == {"supposed"}
+    return isinstance(item, Turn) and set(_stances(item.content)) == {"supposed"}
 
 
 def _says_several(item: Item) -> bool:
-    return isinstance(item, Turn) and len(_sentences(item.content)) > 1
+    return isinstance(item, Turn) and len(_stances(item.content)) > 1
 
 
 # The same texts are found again and again.
 @lru_cache(maxsize=1_024)
-def _sentences(text: str) -> tuple[str, ...]:
-    return tuple(sentence.plain for sentence in sentences(readable(text)))
-
-
-@lru_cache(maxsize=1_024)
-def _stances(text: str) -> frozenset[str]:
-    return frozenset(map(stance, _sentences(text)))
+def _stances(text: str) -> tuple[str, ...]:
+    """Return how each sentence is meant."""
+    return tuple(stance(sentence.plain) for sentence in sentences(readable(text)))
 
 
 def _said_at(item: Item) -> datetime:
