@@ -12,6 +12,9 @@ export type Entry = Schemas["AuditEntry"];
 
 const isId = (target: string) => /^[a-z]+_[0-9a-z]/.test(target);
 
+// What has no title of its own.
+const SORTS = ["write", "forget"] as const;
+
 /** How many things of the same sort an entry is about, beside its target. */
 function othersOf({ payload, target }: Entry): number {
   const named = ["records", "turns", "documents", "archives"].map((sort) => payload[sort]);
@@ -48,7 +51,10 @@ export function AuditEntry({
       : Array.isArray(entry.payload["reasons"])
         ? entry.payload["reasons"].join("; ")
         : "";
-  const name = entry.title !== "" ? entry.title : isId(entry.target) ? "" : entry.target;
+  const sort = SORTS.find((it) => entry.target.startsWith(`${it}_`));
+  const called = sort === undefined ? entry.target : t(`audit.sort.${sort}`);
+  const isNamed = sort !== undefined || !isId(entry.target);
+  const name = entry.title !== "" ? entry.title : isNamed ? called : "";
   const others = othersOf(entry);
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">

@@ -1,17 +1,18 @@
 import { Button } from "@heroui/react";
 import { useQuery } from "@tanstack/react-query";
-import { Bot, Plus, SlidersHorizontal } from "lucide-react";
+import { Bot, Database, Plus, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
-import { answer, api, type Schemas } from "../api/client";
-import { keys, useNames } from "../api/queries";
-import { useTranslation } from "../i18n";
-import { useFormat } from "../i18n/format";
-import { useCommand } from "../lib/commands";
-import { usePlace } from "../lib/place";
-import { CardSkeletons, EmptyState, Trouble } from "../parts/feedback";
-import { Page } from "../parts/Page";
-import { ForOperators } from "../parts/reach";
+import { answer, api, type Schemas } from "../../api/client";
+import { keys, useNames } from "../../api/queries";
+import { useTranslation } from "../../i18n";
+import { useFormat } from "../../i18n/format";
+import { useCommand } from "../../lib/commands";
+import { usePlace } from "../../lib/place";
+import { CardSkeletons, EmptyState, Trouble } from "../../parts/feedback";
+import { Page } from "../../parts/Page";
+import { ForOperators } from "../../parts/reach";
 import { AgentDialog } from "./AgentDialog";
+import { MoveState } from "./MoveState";
 
 type Agent = Schemas["Agent"];
 
@@ -37,6 +38,9 @@ function Agents() {
   const configured = useQuery({
     queryKey: [keys.live, "configured-agents"],
     queryFn: () => answer(api.GET("/v1/agents", { params: { query: { limit: 200 } } })),
+    // A move goes on by itself.
+    refetchInterval: ({ state }) =>
+      state.data?.items.some(({ move }) => move?.state === "copying") === true ? 1000 : false,
   });
   const setUp = new Map<string, Agent>(
     (configured.data?.items ?? []).map((agent) => [agent.name, agent]),
@@ -89,7 +93,16 @@ function Agents() {
                     {t(isOn ? "agents.on" : "agents.off")}
                   </span>
                 </div>
-                <div className="mt-4 flex items-end justify-between gap-3">
+                {agent !== undefined && agent.store !== "" && (
+                  <p className="caption said mt-3 flex items-center gap-1.5">
+                    <Database className="size-3.5 shrink-0" aria-hidden />
+                    <span className="min-w-0 truncate" title={agent.store}>
+                      {t("agents.keptIn", { store: agent.store })}
+                    </span>
+                  </p>
+                )}
+                {agent?.move != null && <MoveState name={name} move={agent.move} />}
+                <div className="mt-auto flex items-center justify-between gap-3 pt-4">
                   <p className="caption">
                     {[
                       contents?.last_active != null &&
@@ -111,7 +124,12 @@ function Agents() {
         </ul>
       )}
       {edited !== null && (
-        <AgentDialog name={edited} agent={setUp.get(edited)} onClose={() => setEdited(null)} />
+        <AgentDialog
+          name={edited}
+          agent={setUp.get(edited)}
+          hasMemory={held.has(edited)}
+          onClose={() => setEdited(null)}
+        />
       )}
     </Page>
   );

@@ -2,18 +2,18 @@ import { Button, Disclosure, Switch, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown } from "lucide-react";
 import { useState } from "react";
-import { refreshEverything } from "../api/cache";
-import { answer, api, type Schemas } from "../api/client";
-import { useTranslation } from "../i18n";
-import { Choice } from "../parts/Choice";
-import { Dialog, DialogButtons } from "../parts/Dialog";
-import { useAttempt } from "../parts/feedback";
-import { Field } from "../parts/Field";
+import { refreshEverything } from "../../api/cache";
+import { answer, api } from "../../api/client";
+import { useTranslation } from "../../i18n";
+import { Choice } from "../../parts/Choice";
+import { Dialog, DialogButtons } from "../../parts/Dialog";
+import { useAttempt } from "../../parts/feedback";
+import { Field } from "../../parts/Field";
+import { isSamePlace, isWhole, movePlace, placeOf, wantedPlace, type Agent, type Place } from "./place";
+import { PlaceFields } from "./PlaceFields";
 
-type Agent = Schemas["Agent"];
 type Policy = NonNullable<Agent["write_policy"]>;
 
-const COMMON = "*common";
 const AS_FOR_ALL = "*all";
 const MOST_PREFETCHED = 1000;
 const POLICIES: Policy[] = ["auto", "explicit", "off"];
@@ -22,10 +22,13 @@ const POLICIES: Policy[] = ["auto", "explicit", "off"];
 export function AgentDialog({
   name,
   agent,
+  hasMemory,
   onClose,
 }: {
   name: string;
   agent?: Agent;
+  /** Then another store means that its memory is moved there. */
+  hasMemory: boolean;
   onClose: () => void;
 }) {
   const { t } = useTranslation();
@@ -33,7 +36,7 @@ export function AgentDialog({
   const { attempt, isWorking } = useAttempt();
   const [chosenName, setChosenName] = useState(name);
   const [isEnabled, setEnabled] = useState(agent?.enabled ?? true);
-  const [store, setStore] = useState(agent?.store === "" ? COMMON : (agent?.store ?? COMMON));
+  const [chosenPlace, setPlace] = useState<Place>();
   const [prefetch, setPrefetch] = useState(agent?.prefetch_limit?.toString() ?? "");
   const [policy, setPolicy] = useState<string>(agent?.write_policy ?? AS_FOR_ALL);
   const [role, setRole] = useState(agent?.role ?? "");
@@ -50,39 +53,47 @@ export function AgentDialog({
         .map((setting) => setting.name.split(".")[1] ?? ""),
     ),
   ];
-  if (store !== COMMON && !stores.includes(store)) stores.push(store);
+  const before = placeOf(agent, chosenName.trim(), stores);
+  const place = chosenPlace ?? before;
+  const isMove = hasMemory && !isSamePlace(place, before);
   const limit = Number(prefetch);
   const isLimitWrong =
     prefetch.trim() !== "" && (!Number.isInteger(limit) || limit < 1 || limit > MOST_PREFETCHED);
   const isNameMissing = chosenName.trim() === "";
 
-  const work = (deed: () => Promise<unknown>, done: "agents.saved" | "agents.wasReset") =>
+  const work = (deed: () => Promise<unknown>, done: string) =>
     void attempt(async () => {
       await deed();
       await refreshEverything(queries);
-      toast.success(t(done));
+      toast.success(done);
       onClose();
     });
   const path = { name: chosenName.trim() };
+  const keep = () =>
+    answer(
+      api.PUT("/v1/agents/{name}", {
+        params: { path },
+        body: {
+          ...(isMove ? wantedPlace(before) : wantedPlace(place)),
+          // The server knows the store where it is by the name that it told.
+          ...(isSamePlace(place, before) || isMove ? { store: agent?.store ?? "" } : {}),
+          enabled: isEnabled,
+          prefetch_limit: prefetch.trim() === "" ? null : limit,
+          write_policy: policy === AS_FOR_ALL ? null : (policy as Policy),
+          role: role.trim() === "" ? null : role.trim(),
+          children: agent === undefined || agent.children.length === 0 ? null : agent.children,
+        },
+      }),
+    );
   const save = () => {
     setTried(true);
-    if (isNameMissing || isLimitWrong) return;
+    if (isNameMissing || isLimitWrong || !isWhole(place)) return;
     work(
-      () =>
-        answer(
-          api.PUT("/v1/agents/{name}", {
-            params: { path },
-            body: {
-              enabled: isEnabled,
-              store: store === COMMON ? "" : store,
-              prefetch_limit: prefetch.trim() === "" ? null : limit,
-              write_policy: policy === AS_FOR_ALL ? null : (policy as Policy),
-              role: role.trim() === "" ? null : role.trim(),
-              children: agent === undefined || agent.children.length === 0 ? null : agent.children,
-            },
-          }),
-        ),
-      "agents.saved",
+      async () => {
+        await keep();
+        if (isMove) await movePlace(path.name, place);
+      },
+      isMove ? t("agents.moveBegun", { name: path.name }) : t("agents.saved"),
     );
   };
   return (
@@ -99,7 +110,7 @@ export function AgentDialog({
               onPress={() =>
                 work(
                   () => answer(api.DELETE("/v1/agents/{name}", { params: { path } })),
-                  "agents.wasReset",
+                  t("agents.wasReset"),
                 )
               }
             >
@@ -109,7 +120,8 @@ export function AgentDialog({
           <DialogButtons
             onCancel={onClose}
             onConfirm={save}
-            label={t("action.save")}
+            label={t(isMove ? "agents.saveAndMove" : "action.save")}
+            isDisabled={!isWhole(place)}
             isPending={isWorking}
           />
         </>
@@ -137,16 +149,8 @@ export function AgentDialog({
             </span>
           </Switch.Content>
         </Switch>
-        <Choice
-          label={t("agents.store")}
-          description={t("agents.storeHint")}
-          value={store}
-          options={[
-            { id: COMMON, label: t("agents.common") },
-            ...stores.map((id) => ({ id, label: id })),
-          ]}
-          onChange={setStore}
-        />
+        <PlaceFields name={path.name} place={place} stores={stores} onChange={setPlace} />
+        {isMove && <p className="caption">{t("agents.moveLead")}</p>}
         <Disclosure defaultExpanded={isLimitWrong}>
           <Disclosure.Heading>
             <Disclosure.Trigger className="focusable flex w-full cursor-pointer items-center gap-2 rounded-md py-1 text-start font-medium">
