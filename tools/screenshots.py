@@ -177,6 +177,7 @@ def take(
 ) -> None:
     """Take the pictures of the pages in one state."""
     page = context.new_page()
+    page.set_default_timeout(60_000)
     if state in ("loading", "error"):
         page.route("**/v1/**", lambda route: _hindered(route, state))
     for name, place, clicked in views:
@@ -207,7 +208,10 @@ def _hindered(route: Route, state: str) -> None:
 def _settle(page: Page, state: str) -> None:
     page.locator("h1").first.wait_for()
     if state == "error":
-        page.locator("[role=alert]").first.wait_for(timeout=3_000)
+        try:
+            page.locator("[role=alert]").first.wait_for(timeout=8_000)
+        except PlaywrightError:
+            print(f"{page.url} says nothing of what went wrong")
     elif state != "loading":
         for waiting in (".skeleton", ".spinner"):
             expect(page.locator(waiting)).to_have_count(0, timeout=30_000)

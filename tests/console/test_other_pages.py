@@ -125,7 +125,7 @@ def test_an_agent_is_moved_to_a_store_of_its_own_that_is_tried_first(console: Co
     name = f"mover-{console.workspace}"
     console.save("Ann prefers window seats", agent=name)
     page = console.open("agents")
-    card = page.get_by_role("listitem").filter(has_text=name)
+    card = page.get_by_role("main").get_by_role("listitem").filter(has_text=name)
     card.get_by_role("button", name="Configure").click()
     dialog = page.get_by_role("dialog", name=f"Memory of {name}")
     dialog.get_by_role("button", name="Storage").click()

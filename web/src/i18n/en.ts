@@ -55,6 +55,7 @@ export const en = {
   "live.off": "Reconnecting…",
   "author.local": "a person on this machine",
   "author.recollect": "Recollect itself",
+  "author.sweep": "Recollect, by its rules",
   "author.key": "{name} (key)",
   "connection.lost": "The server does not answer.",
   "connection.lostLead": "What you see stays; it goes on by itself as soon as the server is back.",
@@ -838,5 +839,9 @@ export const en = {
   "boost.kind semantic": "Semantic",
   "boost.kind episodic": "Episodic",
   "boost.kind procedural": "Procedural",
+  "verdict.recalled: often enough to stay": "It was recalled often enough to stay.",
+  "verdict.unread: its time is over and nobody read it": "Its time is over, and nobody read it.",
+  "verdict.time: its time is over": "Its time is over.",
+  "verdict.grace: it expired long ago": "It expired long ago.",
   "verdict.both can hardly be true": "Both can hardly be true at once.",
 };

@@ -57,6 +57,7 @@ export const zh: { [key in keyof typeof en]: string } = {
   "live.off": "正在重连…",
   "author.local": "本机用户",
   "author.recollect": "Recollect 系统",
+  "author.sweep": "Recollect 按规则",
   "author.key": "{name}（密钥）",
   "connection.lost": "服务器没有响应。",
   "connection.lostLead": "当前页面会保留；服务器恢复后会自动继续。",
@@ -839,5 +840,9 @@ export const zh: { [key in keyof typeof en]: string } = {
   "boost.kind semantic": "语义",
   "boost.kind episodic": "情景",
   "boost.kind procedural": "程序",
+  "verdict.recalled: often enough to stay": "多次被召回，予以保留。",
+  "verdict.unread: its time is over and nobody read it": "已过期，且无人读过。",
+  "verdict.time: its time is over": "已过期。",
+  "verdict.grace: it expired long ago": "早已过期。",
   "verdict.both can hardly be true": "两者很难同时成立。",
 };

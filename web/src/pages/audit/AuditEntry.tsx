@@ -49,7 +49,7 @@ export function AuditEntry({
     typeof entry.payload["reason"] === "string"
       ? entry.payload["reason"]
       : Array.isArray(entry.payload["reasons"])
-        ? entry.payload["reasons"].join("; ")
+        ? entry.payload["reasons"].map((reason) => named("verdict", String(reason))).join("; ")
         : "";
   const sort = SORTS.find((it) => entry.target.startsWith(`${it}_`));
   const called = sort === undefined ? entry.target : t(`audit.sort.${sort}`);
