@@ -191,8 +191,10 @@ def test_edit_undo_approve_resolve_and_forget_need_no_mouse(console: Console):
     expect(page.get_by_role("button", name="Conflicts")).to_contain_text("1")
 
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("approvals")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Approvals")
     expect(page.get_by_role("listitem").filter(has_text="Commits")).to_be_visible()
     _tab_to(page, "Approve")
     page.keyboard.press("Enter")

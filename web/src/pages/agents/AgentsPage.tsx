@@ -69,7 +69,7 @@ function Agents() {
           {t("agents.noneLead")}
         </EmptyState>
       ) : (
-        <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
+        <ul className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-3">
           {names.map((name) => {
             const agent = setUp.get(name);
             const contents = held.get(name);

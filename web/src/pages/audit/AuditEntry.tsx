@@ -52,7 +52,12 @@ export function AuditEntry({
         ? entry.payload["reasons"].map((reason) => named("verdict", String(reason))).join("; ")
         : "";
   const sort = SORTS.find((it) => entry.target.startsWith(`${it}_`));
-  const called = sort === undefined ? entry.target : t(`audit.sort.${sort}`);
+  const called =
+    sort !== undefined
+      ? t(`audit.sort.${sort}`)
+      : entry.action === "inspect"
+        ? named("looked", entry.target)
+        : entry.target;
   const isNamed = sort !== undefined || !isId(entry.target);
   const name = entry.title !== "" ? entry.title : isNamed ? called : "";
   const others = othersOf(entry);
