@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, Protocol
 from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
+from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
@@ -79,6 +80,7 @@ class ReaderExtractor:
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
+            own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
             found += (_confirmed(claim, read) for claim in own)
             facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
@@ -126,7 +128,7 @@ class ReaderExtractor:
             again = _told_again(claim, fact, known) if fact.corrects else None
             if again is not None or fact.is_kept:
                 told.append(again or claim)
-                known.append(again or claim)
+                known += told[-1:] if fact.corrects else []
         return told
 
     async def _guesses(self, texts: Sequence[Sequence[str]]) -> list[FacetGuess]:
@@ -157,6 +159,12 @@ class _Told:
     """The user's message before it."""
     replies: Sequence[str]
     """What was replied to that."""
+
+    @property
+    def asks_to_remember(self) -> bool:
+        """Return whether it says that something is to be remembered, which decides alone."""
+        spoken = [sentence.plain for sentence in self.sentences]
+        return any(moods.asks_to_remember(it) or moods.keeps_what_was_said(it) for it in spoken)
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
@@ -209,6 +217,15 @@ def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
 
 
+def _is_meant(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
+    """Return whether the reader may be wrong if it takes no wish for one.
+
+    "I've been here for nine years, never late once" has the words of a wish.
+    """
+    met = [it.score for part, it in read if _meet(claim, part.clause)]
+    return not claim.explicit or not met or max(met) >= -_DOUBT
+
+
 def _meet(claim: Claim, words: Sentence) -> bool:
     start, end = claim.evidence[0].start or 0, claim.evidence[0].end or 0
     return start < words.end and words.start < end
@@ -251,7 +268,8 @@ def _facts(
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
         is_value = names_only_a_value(told.said.content[value.start : value.end], corrects=corrects)
-        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said, formed)]
+        runs = [*_kept_runs(said, formed)][::-1]
+        kept = [_fact(told, run, value, corrects or is_value) for run in runs]
         if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
         yield from kept
@@ -261,20 +279,24 @@ def _facts(
 def _kept_runs(
     read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
 ) -> Iterator[Sequence[tuple[Part, Reading]]]:
-    def is_fact(it: tuple[Part, Reading]) -> bool:
-        return _is_worth(*it) and not any(_meet(claim, it[0].clause) for claim in formed)
-
-    for is_kept, run in groupby(read, is_fact):
-        if is_kept:
-            yield list(run)
+    run: list[tuple[Part, Reading]] = []
+    # From the end: what is in doubt and stands right before a fact belongs to it, since it often
+    # says whom it is about: "a colleague here, Inês, lives in Gaia".
+    for part, reading in reversed(read):
+        may_be = reading.stance in TOLD and reading.score > -_DOUBT
+        has_form = any(_meet(claim, part.clause) for claim in formed)
+        if may_be and not has_form and (run or _is_worth(part, reading)):
+            run.insert(0, (part, reading))
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
 
 
 def _is_worth(part: Part, reading: Reading) -> bool:
     """Return whether a part is kept; in doubt, if it is one of the plain statements."""
-    if reading.stance not in TOLD:
-        return False
-    in_doubt = -_DOUBT < reading.score <= 0
-    return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
+    return reading.score > 0 or stated_category(part.clause.plain) is not None
 
 
 def _fact(

@@ -52,9 +52,6 @@ class _FakeFacets:
     async def read(self, statements: Sequence[str], vectors: object = ()) -> Sequence[FacetGuess]:
         return [FacetGuess(facet=self._facet, probability=1.0) for _ in statements]
 
-    async def needs(self, messages: Sequence[str]) -> Sequence[float]:
-        raise AssertionError("the reader tells this")
-
     async def asked(self, question: str) -> FacetGuess:
         return FacetGuess()
 
