@@ -199,6 +199,7 @@ def test_edit_undo_approve_resolve_and_forget_need_no_mouse(console: Console):
     _tab_to(page, "Approve")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Nothing is waiting")).to_be_visible()
+    expect(page.get_by_text("Shared with all agents")).to_be_visible()
     assert len(console.get("/v1/shared")["items"]) == 1
 
     console.go(page, "memory?user=ann")

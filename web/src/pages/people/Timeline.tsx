@@ -191,7 +191,7 @@ function Told({ entry }: { entry: Entry }) {
         }),
       ),
   });
-  if (count === 0) return <p className="said text-muted">{entry.title || w("gone")}</p>;
+  if (count === 0) return <p className="said text-muted">{entry.title || w("vanished")}</p>;
   return (
     <>
       <p className="said line-clamp-2">{turn.data?.content ?? entry.title}</p>
@@ -224,7 +224,7 @@ function Changed({ entry }: { entry: Entry }) {
         <RecordLine key={id} id={id} entry={entry} />
       ))}
       {all.length > 3 && <p className="caption">{w("entries", { count: all.length })}</p>}
-      {all.length === 0 && <p className="said text-muted">{entry.title || w("gone")}</p>}
+      {all.length === 0 && <p className="said text-muted">{entry.title || w("vanished")}</p>}
     </>
   );
 }
