@@ -7,13 +7,9 @@ import { authorOf } from "../../i18n/author";
 import { useFormat } from "../../i18n/format";
 import { usePlace } from "../../lib/place";
 import { ThingLink } from "../../parts/ThingLink";
+import { calledOf, isId } from "./called";
 
 export type Entry = Schemas["AuditEntry"];
-
-const isId = (target: string) => /^[a-z]+_[0-9a-z]/.test(target);
-
-// What has no title of its own.
-const SORTS = ["write", "forget"] as const;
 
 /** How many things of the same sort an entry is about, beside its target. */
 function othersOf({ payload, target }: Entry): number {
@@ -51,15 +47,7 @@ export function AuditEntry({
       : Array.isArray(entry.payload["reasons"])
         ? entry.payload["reasons"].map((reason) => named("verdict", String(reason))).join("; ")
         : "";
-  const sort = SORTS.find((it) => entry.target.startsWith(`${it}_`));
-  const called =
-    sort !== undefined
-      ? t(`audit.sort.${sort}`)
-      : entry.action === "inspect"
-        ? named("looked", entry.target)
-        : entry.target;
-  const isNamed = sort !== undefined || !isId(entry.target);
-  const name = entry.title !== "" ? entry.title : isNamed ? called : "";
+  const name = calledOf(entry, { t, named });
   const others = othersOf(entry);
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">

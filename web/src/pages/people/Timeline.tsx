@@ -11,6 +11,7 @@ import { useWords } from "../../i18n/words";
 import { usePlace } from "../../lib/place";
 import { CardSkeletons, EmptyState, Loaded, MoreButton } from "../../parts/feedback";
 import { Segments } from "../../parts/Segments";
+import { calledOf } from "../audit/called";
 import { itemsOf, recordsOf, usePersonAudit, writesOf, type Entry } from "./audit";
 import type { OfPerson } from "./ProfileSources";
 import { words } from "./words";
@@ -173,6 +174,7 @@ function Recalled({ entry }: { entry: Entry }) {
 }
 
 function Told({ entry }: { entry: Entry }) {
+  const translation = useTranslation();
   const { w } = useWords(words);
   const place = usePlace();
   const turns: unknown = entry.payload["turns"];
@@ -191,7 +193,7 @@ function Told({ entry }: { entry: Entry }) {
         }),
       ),
   });
-  if (count === 0) return <p className="said text-muted">{entry.title || w("vanished")}</p>;
+  if (count === 0) return <p className="said text-muted">{calledOf(entry, translation) || w("vanished")}</p>;
   return (
     <>
       <p className="said line-clamp-2">{turn.data?.content ?? entry.title}</p>
@@ -214,6 +216,7 @@ function Told({ entry }: { entry: Entry }) {
 }
 
 function Changed({ entry }: { entry: Entry }) {
+  const translation = useTranslation();
   const { w } = useWords(words);
   const payload = entry.payload["record"];
   const ids = recordsOf(entry);
@@ -224,7 +227,7 @@ function Changed({ entry }: { entry: Entry }) {
         <RecordLine key={id} id={id} entry={entry} />
       ))}
       {all.length > 3 && <p className="caption">{w("entries", { count: all.length })}</p>}
-      {all.length === 0 && <p className="said text-muted">{entry.title || w("vanished")}</p>}
+      {all.length === 0 && <p className="said text-muted">{calledOf(entry, translation) || w("vanished")}</p>}
     </>
   );
 }
