@@ -691,6 +691,8 @@ export const en = {
   "did.set_agent": "Agent set up",
   "did.reset_agent": "Agent reset",
   "did.move_in": "Moved in",
+  "did.create_key": "Key made",
+  "did.revoke_key": "Key revoked",
   "audit.sort.write": "The steps of a write",
   "audit.sort.forget": "A person or session was forgotten",
   "did.inspect": "Looked",

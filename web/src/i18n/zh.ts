@@ -693,6 +693,8 @@ export const zh: { [key in keyof typeof en]: string } = {
   "did.set_agent": "配置 Agent",
   "did.reset_agent": "重置 Agent",
   "did.move_in": "迁入",
+  "did.create_key": "创建密钥",
+  "did.revoke_key": "撤销密钥",
   "audit.sort.write": "一次写入的步骤",
   "audit.sort.forget": "遗忘了某个人或会话",
   "did.inspect": "查看",
