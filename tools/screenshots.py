@@ -11,6 +11,7 @@ content, while it loads, and when the server fails.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -116,9 +117,11 @@ def serving(database: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "recollect", "--data", str(database), "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        address = server.stdout.readline().split(" listens on ")[1].split()[0].rstrip(";")
+        told = server.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", told)
+        assert found is not None, told
         try:
-            yield address
+            yield found[0]
         finally:
             server.terminate()
 
