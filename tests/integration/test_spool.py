@@ -410,7 +410,7 @@ def _waiting(memory: Memory) -> int:
     return memory.spool.waiting
 
 
-async def _until(holds: Callable[[], object], seconds: float = 20) -> None:
+async def _until(holds: Callable[[], object], seconds: float = 120) -> None:
     ends = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ends

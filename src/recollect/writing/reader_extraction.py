@@ -280,12 +280,12 @@ def _kept_runs(
     read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
 ) -> Iterator[Sequence[tuple[Part, Reading]]]:
     run: list[tuple[Part, Reading]] = []
-    # From the end: what is in doubt and stands right before a fact belongs to it, since it often
-    # says whom it is about: "a colleague here, Inês, lives in Gaia".
+    # From the end: what is told right before a fact belongs to it, since it often says what it is
+    # about: "I did sign up for the course, starts 9 January".
     for part, reading in reversed(read):
-        may_be = reading.stance in TOLD and reading.score > -_DOUBT
+        is_told = reading.stance in TOLD
         has_form = any(_meet(claim, part.clause) for claim in formed)
-        if may_be and not has_form and (run or _is_worth(part, reading)):
+        if is_told and not has_form and (run or _is_worth(part, reading)):
             run.insert(0, (part, reading))
         elif run:
             yield run
@@ -296,7 +296,8 @@ def _kept_runs(
 
 def _is_worth(part: Part, reading: Reading) -> bool:
     """Return whether a part is kept; in doubt, if it is one of the plain statements."""
-    return reading.score > 0 or stated_category(part.clause.plain) is not None
+    in_doubt = reading.score > -_DOUBT
+    return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
 
 
 def _fact(
