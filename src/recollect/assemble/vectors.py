@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from recollect.backends.local.vector_index import LocalVectorIndex
 from recollect.backends.sql.database import Database
 from recollect.backends.vectors import open_sink
+from recollect.domain.values import dataclass
 from recollect.followers.copies import FollowedCopies
 from recollect.followers.following import Following
 from recollect.followers.rows import SqlFollowers

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from recollect.domain.files import make_folder, make_private, means_full, what_to_free
 from recollect.domain.sections import S3Settings
+from recollect.domain.values import dataclass
 from recollect.errors import StorageError
 from recollect.ports.archives import StoredBlob
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from recollect.context import compression as levels
@@ -29,6 +29,7 @@ from recollect.context.window import RememberedCounts
 from recollect.domain.message import Message
 from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, Summary
+from recollect.domain.values import dataclass
 from recollect.ports.language_model import TokenCounter, message_tokens
 
 _log: Final = logging.getLogger(__name__)

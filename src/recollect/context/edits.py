@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from recollect.context.conversation import grouped
 from recollect.context.placeholder import find_placeholders
 from recollect.domain.message import Message, Part, TextPart, ToolCall
+from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 

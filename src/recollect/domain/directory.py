@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias, get_args
 
 from recollect.domain.page import Page
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
+from recollect.domain.values import dataclass
 
 # Used as an agent or a user, it selects the scopes that have none.
 NOBODY: Final = "-"

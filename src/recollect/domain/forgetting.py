@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from recollect.domain.scope import Scope
+from recollect.domain.values import dataclass
 
 # The kind of the job that finishes a forgetting.
 FORGET: Final = "forget"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, Literal
 
 from recollect.domain.ids import new_id
+from recollect.domain.values import dataclass
 
 JobState = Literal["waiting", "running", "failed", "done", "cancelled"]
 

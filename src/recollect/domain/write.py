@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final, Literal
 
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Tier
 from recollect.domain.scope import Scope
+from recollect.domain.values import dataclass
 
 WriteStatus = Literal[
     "created",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from rich import box
 from rich.table import Table
+
+from recollect.domain.values import dataclass
 
 _DEPTH = 10
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -34,6 +33,7 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
+from recollect.domain.values import dataclass
 from recollect.errors import RecollectError
 from recollect.followers.breaker import Breaker
 from recollect.ports.units import Nearest, Vector

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from recollect.domain.values import dataclass
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import missing_library
 

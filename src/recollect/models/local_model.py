@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 from weakref import WeakValueDictionary
@@ -27,6 +27,7 @@ from recollect.domain.embedding import (
     JudgeCalibration,
     ReaderCalibration,
 )
+from recollect.domain.values import dataclass
 from recollect.domain.write import Lasts
 from recollect.errors import NotAvailable
 from recollect.language.characters import fold

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar, TypeVarTuple
@@ -16,6 +15,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar, TypeVarTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.values import dataclass
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.quiet_libraries import import_quietly

@@ -12,9 +12,10 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
+
+from recollect.domain.values import dataclass
 
 # What is one token of a text is looked up once: words repeat.
 _KEPT_WORDS: Final = 50_000

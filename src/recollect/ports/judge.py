@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
+
+from recollect.domain.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

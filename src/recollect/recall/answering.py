@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,6 +26,7 @@ from recollect.domain.odds import probability
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
+from recollect.domain.values import dataclass
 from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import stance
 from recollect.language.extraction.utterances import readable, sentences

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.unit import TURN, UNIT_OWNERS, UnitOwner
+from recollect.domain.values import dataclass
 from recollect.ports.units import NO_UNITS, Ids, Scores, UnitRows
 from recollect.recall.paths import Found, PathName, listed
 

@@ -10,9 +10,10 @@ is still read as lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from recollect.domain.values import dataclass
 from recollect.language.characters import one_line
 from recollect.language.digest.changes import Changes
 from recollect.language.digest.encoded import encoded_kind, kind_of
