@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import FrozenInstanceError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+_LATER: Final = "is_compiled_later"
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False):
+    def dataclass(
+        cls: Any = None, /, *, frozen: bool = False, slots: bool = False, kw_only: bool = False
+    ) -> Any:
         """Make a class a dataclass, as `dataclasses.dataclass` does."""
 
-        def made(cls):
+        def made(cls: Any) -> Any:
             is_derived = dataclasses.is_dataclass(cls)
             # A frozen class may only be derived from a frozen one.
             cls = dataclasses.dataclass(
@@ -67,14 +71,15 @@ def _put_state(self: Any, state: Any) -> None:
             object.__setattr__(self, name, value)
 
 
-def _missing(cls: type, *, has_hash: bool) -> list[str]:
+def _missing(cls: Any, *, has_hash: bool) -> list[str]:
     """Return the methods that the class does not define itself."""
     own = vars(cls)
     names = [name for name in ("__init__", "__repr__", "__eq__") if name not in own]
     if has_hash and own.get("__hash__") is None:
         names.append("__hash__")
     elif "__hash__" not in own:
-        cls.__hash__ = None  # type: ignore[assignment]
+        # What can be changed and is compared by its fields has no lasting hash.
+        cls.__hash__ = None
     return names
 
 
@@ -87,9 +92,6 @@ def _compiled_later(cls: Any, name: str) -> Any:
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(method, _LATER, True)
     return method
-
-
-_LATER = "is_compiled_later"
 
 
 def _compile(cls: Any) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import Compiled
 from sqlalchemy.sql.expression import ClauseElement, Executable
 
-_SLICE: Final = 8_000
+_SLICE: Final = 1_000
 # How many statements are kept for each way to read. One takes some 30 KB, and every session that a
 # filter names needs another: more would only be held, for they are not asked for again.
 KEPT_STATEMENTS: Final = 32
