@@ -68,17 +68,16 @@ class PreparedStatement:
         names = rows[0].keys()
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert or change these."""
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Insert or change these; return how many rows are new or changed."""
         driver = _driver(connection)
         if not rows:
-            return
+            return 0
         if driver is None:
-            connection.execute(self._statement, rows)
-        elif len(rows) == 1:
-            driver.execute(self.sql, rows[0])
-        else:
-            driver.executemany(self.sql, rows)
+            return connection.execute(self._statement, rows).rowcount
+        if len(rows) == 1:
+            return driver.execute(self.sql, rows[0]).rowcount
+        return driver.executemany(self.sql, rows).rowcount
 
     @cached_property
     def sql(self) -> str:
