@@ -13,7 +13,7 @@ COPY src src
 RUN grep -oE '^[A-Za-z0-9._-]+==[^\\]+' requirements.lock > constraints.txt
 RUN python -m venv /opt/recollect
 RUN /opt/recollect/bin/pip install --no-cache-dir --disable-pip-version-check ./packages/recollect-embedder
-RUN /opt/recollect/bin/pip install --no-cache-dir --disable-pip-version-check -c constraints.txt ".[postgresql,mysql,redis,fast,jwt,documents,models,mcp]"
+RUN /opt/recollect/bin/pip install --no-cache-dir --disable-pip-version-check -c constraints.txt ".[postgresql,mysql,redis,s3,fast,jwt,documents,models,mcp]"
 
 FROM python:3.13-slim-bookworm
 LABEL org.opencontainers.image.title="Recollect" \

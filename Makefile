@@ -61,7 +61,8 @@ lint-types: setup
 	@$(BIN)/python tools/console.py lint
 	@$(BIN)/python tools/audit_dependencies.py
 
-dist: setup ## the two wheels, recollect and recollect-embedder, in dist/
+dist: ## the two wheels, recollect and recollect-embedder, in dist/
+	@sh tools/setup.sh serve
 	@$(BIN)/python tools/dist.py
 
 console: setup ## build the console into the package, if its sources changed; git has the result

@@ -40,10 +40,10 @@ class InventedVectors:
     """An `Embedder` whose vectors are random and cost nothing."""
 
     model = "invented"
-    dimension = DIMENSION
     calibration = Calibration()
 
-    def __init__(self) -> None:
+    def __init__(self, dimension: int = DIMENSION) -> None:
+        self.dimension = dimension
         self._random = np.random.default_rng(7)
 
     def reads(self, text: str) -> bool:
@@ -52,7 +52,7 @@ class InventedVectors:
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> NDArray[np.float32]:
-        rows = self._random.normal(size=(len(texts), DIMENSION)).astype(np.float32)
+        rows = self._random.normal(size=(len(texts), self.dimension)).astype(np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     def notes(self) -> tuple[str, ...]:
@@ -168,4 +168,5 @@ async def main() -> None:
         print(json.dumps({"units": given.units, "rounds": given.rounds, **figures}))
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

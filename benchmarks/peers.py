@@ -7,8 +7,8 @@ memory. Vectors are looked up, so that no model is part of the speed; for the qu
 given the vectors of our embedder, as none of them has a default that works offline.
 
     python benchmarks/peers.py [--sizes 10000,100000] [--rounds 3] [--one-by-one 10000]
-                               [--sets FOLDER] [--questions 100] [--json FILE] [--chart FILE.svg]
-                               [--docs] [NAME ...]
+                               [--sets FOLDER] [--only NAMES] [--questions 100]
+                               [--json FILE] [--chart FILE.svg] [--docs] [NAME ...]
 
 A run that was stopped goes on where it ended; `--again` begins anew. `--docs` writes
 docs/benchmarks.md and its Chinese twin, the JSON and the charts beside them.
@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from recollect.evaluation.metrics import hit, recall
-from recollect.evaluation.replay import RecallSet, read_set, sets_in, text_of
+from recollect.evaluation.replay import DiskCachedEmbedder, RecallSet, read_set, sets_in, text_of
 from recollect.evaluation.speed import Writer
 
 HERE = Path(__file__).parent
@@ -138,7 +138,7 @@ def install(names: Iterable[str]) -> dict[str, str]:
 
 
 def write_texts(path: Path, sizes: Sequence[int]) -> None:
-    writer, count = Writer(), max(*sizes, SMALLEST)
+    writer, count = Writer(), max([*sizes, SMALLEST])
     texts = list(dict.fromkeys(writer.text(number) for number in range(count + count // 50 + 100)))
     questions = [writer.question(number) for number in range(QUESTIONS)]
     texts = texts[:count]
@@ -258,7 +258,9 @@ async def vectors_of(texts: Sequence[str], purpose: str) -> Any:
     embedder = await asyncio.to_thread(wanted_embedder, Settings.load({}))
     assert embedder is not None
     try:
-        return await embedder.embed(list(texts), purpose)  # pyright: ignore[reportArgumentType]
+        # A run that goes on embeds nothing twice.
+        with DiskCachedEmbedder(embedder) as cached:
+            return await cached.embed(list(texts), purpose)  # pyright: ignore[reportArgumentType]
     finally:
         await embedder.close()
 
@@ -357,14 +359,21 @@ def ranked(name: str, path: Path, place: Path) -> list[list[str]]:
 
 
 def compare_quality(
-    names: Sequence[str], folder: Path | None, questions: int, most_units: int, kept: Kept
+    names: Sequence[str],
+    folder: Path | None,
+    only: Sequence[str],
+    questions: int,
+    most_units: int,
+    kept: Kept,
 ) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         figures[EVERYDAY] = quality_everyday(names, Path(place), max(1, questions // 8), kept)
         for name in sets_in(folder) if folder is not None else ():
+            if only and name not in only:
+                continue
             recall_set = read_set(folder, name).first(questions)
-            if len(recall_set.units) <= most_units:
+            if only or len(recall_set.units) <= most_units:
                 figures[name] = quality_on_set(names, recall_set, Path(place), kept)
     return figures
 
@@ -492,6 +501,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="10000,100000", help="records of one user")
     parser.add_argument("--one-by-one", type=int, default=10_000, help="most for the slow ones")
     parser.add_argument("--sets", type=Path, help="folder of the recall sets")
+    parser.add_argument("--only", default="", help="these of them, such as locomo,realmem")
     parser.add_argument("--questions", type=int, default=100, help="of each set; 0 for no quality")
     parser.add_argument("--units", type=int, default=5_000, help="leave larger sets out")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
@@ -508,7 +518,8 @@ def main() -> None:
     speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one, kept)
     quality: dict[str, Any] = {}
     if asked.questions:
-        quality = compare_quality(asked.names, asked.sets, asked.questions, asked.units, kept)
+        only = [it for it in asked.only.split(",") if it]
+        quality = compare_quality(asked.names, asked.sets, only, asked.questions, asked.units, kept)
     report = {
         "machine": machine(),
         "versions": versions,

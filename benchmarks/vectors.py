@@ -36,7 +36,7 @@ from recollect.domain.scope import Scope
 from recollect.followers.following import Following
 from recollect.followers.rows import SqlFollowers
 from recollect.followers.vector_index import FollowedVectorIndex
-from recollect.followers.vectors import VectorFollower
+from recollect.followers.vectors import VectorFollower, VectorStore
 from recollect.jobs.queue import SqlJobs
 from recollect.models.byte_products import quick_product
 from recollect.ports.runtime import SystemClock
@@ -178,7 +178,10 @@ async def measure(units: int, others: int, stores: list[str]) -> None:
                 await following.build()
                 rate = (units + others) / (time.perf_counter() - begun)
                 index = FollowedVectorIndex(
-                    local, sink, following.breaker, follower.name, fewest_units=1, most_exact=0
+                    local,
+                    [VectorStore(sink=sink, following=following)],
+                    fewest_units=1,
+                    most_exact=0,
                 )
                 await timed(index, questions[:10])
                 times, found = await timed(index, questions)

@@ -11,12 +11,14 @@ from sqlalchemy import Connection, event
 from starlette.routing import BaseRoute
 
 from recollect.backends.sql.dialects.sqlite import SqliteDialect
+from tests.nursery import warm_processes
 
 
 def build_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let databases share the definitions of tables, and applications their routes."""
+    """Let databases share the definitions of tables, applications routes, processes imports."""
     _share_definitions(monkeypatch)
     _share_routes(monkeypatch)
+    warm_processes(monkeypatch)
 
 
 def _share_definitions(monkeypatch: pytest.MonkeyPatch) -> None:

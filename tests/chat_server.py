@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -69,13 +69,17 @@ def refusal(status: int, message: str = "no", **headers: str) -> Answer:
 
 
 class ChatServer(ThreadingHTTPServer):
-    """Gives its answers in order and keeps what it was asked; then it says that it has none."""
+    """Gives its answers in order and keeps what it was asked; then it says that it has none.
+
+    With `answers_to`, the answer depends on what is asked.
+    """
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answers: list[Answer] = []
+        self.answers_to: Callable[[dict[str, Any]], Answer] | None = None
         self.bodies: list[dict[str, Any]] = []
         self.paths: list[str] = []
         self.keys: list[str | None] = []
@@ -98,8 +102,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.paths.append(self.path)
         self.server.keys.append(self.headers.get("x-api-key") or self.headers.get("authorization"))
         self.server.was_asked.set()
-        answers = self.server.answers
-        answer = answers.pop(0) if answers else refusal(418, "the test gave no more answers")
+        answers, answers_to = self.server.answers, self.server.answers_to
+        if answers_to is not None:
+            answer = answers_to(body)
+        else:
+            answer = answers.pop(0) if answers else refusal(418, "the test gave no more answers")
         time.sleep(answer.delay)
         self.send_response(answer.status)
         for name, value in answer.headers.items():

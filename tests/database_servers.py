@@ -96,37 +96,54 @@ class MysqlServer(Server):
 
     root = "mysql"
 
-    def __init__(self) -> None:
+    def __init__(self, *, outlives_process: bool = False) -> None:
+        """With `outlives_process`, what is committed is there after the process was killed."""
         super().__init__()
         # Making the tables takes a second, emptying them a moment.
         self._emptied: list[str] = []
+        self._tables: list[str] = []
         self._made = 0
+        self._flush = 2 if outlives_process else 0
 
     @cached_property
     def _port(self) -> int:
         return free_port()
 
     @cached_property
-    def _process(self) -> subprocess.Popen[bytes]:
+    def process(self) -> subprocess.Popen[bytes]:
         folder = self.folder
         shutil.chown(folder, "mysql")
         # A server that starts removes the temporary tables it finds, also those of another one.
         temporary = folder / "tmp"
         temporary.mkdir()
         shutil.chown(temporary, "mysql")
-        environment = {**os.environ, "TMPDIR": str(temporary)}
-        there = f"--datadir={folder}"
-        user = "--user=mysql"
         login = ("--auth-root-authentication-method=normal", "--skip-test-db")
-        made = ["mariadb-install-db", "--no-defaults", there, user, *login]
-        subprocess.run(made, check=True, capture_output=True, env=environment)
-        here = (f"--port={self._port}", "--bind-address=127.0.0.1", f"--socket={folder / 's.sock'}")
-        quick = ("--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
-        run = ["mariadbd", "--no-defaults", there, user, *here, *quick, "--max-connections=500"]
-        with (folder / "server.log").open("wb") as log:
-            process = subprocess.Popen(run, stdout=log, stderr=log, env=environment)
+        made = ["mariadb-install-db", *self._here, *login]
+        subprocess.run(made, check=True, capture_output=True, env=self._environment)
+        return self._started()
+
+    @property
+    def _here(self) -> tuple[str, ...]:
+        return "--no-defaults", f"--datadir={self.folder}", "--user=mysql"
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "TMPDIR": str(self.folder / "tmp")}
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        socket_file = f"--socket={self.folder / 's.sock'}"
+        place = (f"--port={self._port}", "--bind-address=127.0.0.1", socket_file)
+        flush = f"--innodb-flush-log-at-trx-commit={self._flush}"
+        quick = (flush, "--skip-innodb-doublewrite", "--max-connections=500")
+        run = ["mariadbd", *self._here, *place, *quick]
+        with (self.folder / "server.log").open("ab") as log:
+            process = subprocess.Popen(run, stdout=log, stderr=log, env=self._environment)
         self._wait()
         return process
+
+    def start_again(self) -> None:
+        """Start it on the same port after it was killed."""
+        self.process = self._started()
 
     def _wait(self) -> None:
         ends = time.monotonic() + 60
@@ -141,7 +158,7 @@ class MysqlServer(Server):
             time.sleep(0.05)
 
     def url(self, name: str) -> str:
-        assert self._process.poll() is None, "the server ended"
+        assert self.process.poll() is None, "the server ended"
         return f"mysql://root@127.0.0.1:{self._port}/{name}"
 
     def make(self, name: str) -> None:
@@ -165,9 +182,8 @@ class MysqlServer(Server):
         try:
             with engine.begin() as connection:
                 connection.exec_driver_sql("SET foreign_key_checks = 0")
-                for table in inspect(connection).get_table_names():
-                    if table not in ("alembic_version", "counters"):
-                        connection.exec_driver_sql(f"DELETE FROM `{table}`")
+                for table in self._filled(connection):
+                    connection.exec_driver_sql(f"DELETE FROM `{table}`")
                 connection.exec_driver_sql("UPDATE counters SET value = 0")
                 connection.exec_driver_sql(_new_identity())
                 # Numbers begin anew, as in a new file.
@@ -177,10 +193,21 @@ class MysqlServer(Server):
             engine.dispose()
         self._emptied.append(name)
 
+    def _filled(self, connection: Connection) -> list[str]:
+        """Return the tables that a test has put something into."""
+        if not self._tables:
+            names = inspect(connection).get_table_names()
+            self._tables = [it for it in names if it not in ("alembic_version", "counters")]
+        asked = " UNION ALL ".join(
+            f"SELECT '{table}' FROM DUAL WHERE EXISTS (SELECT 1 FROM `{table}`)"
+            for table in self._tables
+        )
+        return [name for (name,) in connection.exec_driver_sql(asked)]
+
     def stop(self) -> None:
-        if "_process" in vars(self):
-            self._process.terminate()
-            self._process.wait(60)
+        if "process" in vars(self):
+            self.process.terminate()
+            self.process.wait(60)
         if "folder" in vars(self):
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -189,7 +216,7 @@ class SeekdbServer(MysqlServer):
     """seekdb, which speaks MySQL's protocol; `make soak` installs its package, and nobody else."""
 
     @cached_property
-    def _process(self) -> subprocess.Popen[bytes]:
+    def process(self) -> subprocess.Popen[bytes]:
         program = next(_SEEKDB.glob("lib/python*/site-packages/pylibseekdb/seekdb"), None)
         assert program is not None, "seekdb is not installed: sh tools/setup.sh server seekdb"
         sizes = ("datafile_size=512M", "log_disk_size=2G", "memory_limit=2G")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import AnyStr, Final
 
+from tests.nursery import WARM
+
 # What a test interrupts hears Ctrl-C also where whoever started the tests ignores it, as a shell
 # does for what it starts in the background: `nohup make test &`.
 HEAR_CTRL_C: Final = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 RECOLLECT: Final = [
-    sys.executable,
+    WARM,
     "-c",
     f"{HEAR_CTRL_C}from recollect.cli import main; main()",
 ]

@@ -6,14 +6,20 @@ import asyncio
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from functools import cached_property
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+import pytest
 
 from tests.database_servers import PostgresqlServer, Running, free_port
 
+_Connect = Callable[[], Coroutine[Any, Any, tuple[asyncio.StreamReader, asyncio.StreamWriter]]]
+_EXAMPLES = Path(__file__).parents[1] / "examples"
 _MILVUS = Path(__file__).parent / "databases" / ".venv-milvus"
 _START = """
 import sys
@@ -40,6 +46,17 @@ def pgvector_url() -> Iterator[str]:
         server.drop("vectors")
         if server is not running:
             server.stop()
+
+
+def offer_example(folder: Path, patched: pytest.MonkeyPatch) -> None:
+    """Make the example of a vector store look like an installed package."""
+    about = folder / "own_vector_store-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: own-vector-store\nVersion: 1.0\n")
+    offered = "[recollect.backends]\ntable = own_vector_store:open_table\n"
+    (about / "entry_points.txt").write_text(offered)
+    patched.syspath_prepend(_EXAMPLES)
+    patched.syspath_prepend(folder)
 
 
 class MilvusServer:
@@ -78,47 +95,77 @@ class MilvusServer:
 
 
 class Proxy:
-    """Stands between a memory and PostgreSQL, and cuts the connections when told to."""
+    """Stands between a memory and a database server, and cuts the connections when told to.
 
-    def __init__(self, socket: str, url: str) -> None:
-        self._socket = socket
+    It runs in a thread of its own, since a memory may wait for its server in the event loop.
+    """
+
+    def __init__(self, connect: _Connect, url: str) -> None:
+        self._connect = connect
         self._open: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_cut = False
+        self._loop = asyncio.new_event_loop()
         self.url = url
 
     @classmethod
-    @asynccontextmanager
-    async def to_socket_of(cls, url: str) -> AsyncIterator[Proxy]:
-        """Yield a proxy to the server whose socket is in a folder that the URL names."""
-        parts = urlsplit(url)
-        (folder,) = parse_qs(parts.query)["host"]
-        port = free_port()
+    @contextmanager
+    def to(cls, url: str) -> Iterator[Proxy]:
+        """Yield a proxy to the server at a URL, whose socket may be in a folder that it names."""
+        parts, port = urlsplit(url), free_port()
+        if folders := parse_qs(parts.query).get("host"):
+            connect = partial(asyncio.open_unix_connection, f"{folders[0]}/.s.PGSQL.5432")
+        else:
+            connect = partial(asyncio.open_connection, parts.hostname, parts.port)
         user = parts.username or "postgres"
-        its = cls(f"{folder}/.s.PGSQL.5432", f"postgresql://{user}@127.0.0.1:{port}{parts.path}")
-        server = await asyncio.start_server(its._serve, "127.0.0.1", port)
+        its = cls(connect, f"{parts.scheme}://{user}@127.0.0.1:{port}{parts.path}")
+        thread = threading.Thread(target=its._loop.run_forever, daemon=True)
+        thread.start()
         try:
+            its._wait(its._begin(port))
             yield its
         finally:
-            its.cut()
-            server.close()
-            for task in its._tasks:
-                task.cancel()
-            await asyncio.gather(*its._tasks, return_exceptions=True)
+            its._wait(its._end())
+            its._loop.call_soon_threadsafe(its._loop.stop)
+            thread.join(10)
+            its._loop.close()
 
     def cut(self) -> None:
-        self._is_cut = True
-        for writer in self._open:
-            writer.transport.abort()
+        """Break every connection, and accept none until `mend`."""
+        self._wait(self._cut())
 
     def mend(self) -> None:
         self._is_cut = False
 
+    async def _begin(self, port: int) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+
+    async def _end(self) -> None:
+        self._server.close()
+        await self._cut()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # What was aborted is closed in the next turn of the loop.
+        await asyncio.sleep(0)
+
+    async def _cut(self) -> None:
+        self._is_cut = True
+        for writer in self._open:
+            writer.transport.abort()
+        self._open.clear()
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._is_cut:
+        try:
+            if self._is_cut:
+                raise ConnectionRefusedError
+            far_reader, far_writer = await self._connect()
+        except OSError:
             writer.transport.abort()
             return
-        far_reader, far_writer = await asyncio.open_unix_connection(self._socket)
         self._open |= {writer, far_writer}
         for source, target in ((reader, far_writer), (far_reader, writer)):
             task = asyncio.create_task(_pass_on(source, target))

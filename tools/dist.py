@@ -26,7 +26,10 @@ def main() -> None:
     built = build(folder)
     for wheel in built:
         print(f"{wheel} ({wheel.stat().st_size / 1_000_000:.1f} MB)")
-    print(f"Install both: pip install {' '.join(map(shlex.quote, map(str, built)))}")
+    package, models = map(str, built)
+    print(f"Install both: pip install {shlex.quote(package)} {shlex.quote(models)}")
+    more = shlex.quote(f"{package}[mcp,models]")
+    print(f"With MCP and language models: pip install {more} {shlex.quote(models)}")
 
 
 def build(folder: Path) -> list[Path]:

@@ -1,10 +1,11 @@
 """Sessions, approvals, audit, metrics, settings and the demo workspace."""
 
 import re
+from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.console.conftest import Console
+from tests.console.conftest import Console, new_context, opened, serving
 
 
 def test_the_demo_is_loaded_and_removed_with_one_click(console: Console):
@@ -118,3 +119,14 @@ def test_metrics_and_settings_tell_what_the_server_does_and_runs_with(console: C
     page.get_by_role("link", name="Settings").click()
     page.get_by_label("Find a setting").fill("embedding.model")
     expect(page.get_by_text("RECOLLECT_EMBEDDING__MODEL")).to_be_visible()
+
+
+def test_a_store_beside_the_database_shows_how_far_it_is(browser: Browser, tmp_path: Path):
+    chosen = '[storage]\nvectors = "qdrant://127.0.0.1:1"\nvectors_from = 1\n'
+    (tmp_path / "recollect").mkdir()
+    (tmp_path / "recollect" / "settings.toml").write_text(chosen)
+    with serving(tmp_path) as address, opened(address, new_context(browser)) as console:
+        console.save("Ann keeps bees behind the house")
+        stores = console.open("metrics").get_by_role("region", name="Stores beside the database")
+        expect(stores).to_contain_text("qdrant://127.0.0.1:1")
+        expect(stores).to_contain_text("0 of 1 units")

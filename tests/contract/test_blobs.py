@@ -1,14 +1,18 @@
 """What a `Blobs` promises, whichever store lies behind it."""
 
+import os
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
 
 from recollect.backends.objects import open_blobs
-from recollect.errors import StorageError
+from recollect.errors import NotAvailable, StorageError
 from recollect.ports.archives import Blobs
 from recollect.testing import BlobsContract
+
+pytestmark = pytest.mark.sqlite(reason="no database takes part")
 
 
 class TestDirectory(BlobsContract):
@@ -49,6 +53,42 @@ async def test_a_folder_that_was_taken_away_is_told_in_one_line(tmp_path: Path):
         await blobs.put("workspace/one", b"1")
     assert refused.value.code == "blobs_unreachable"
     assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize("key", ["../beside", "/etc/passwd", "a//b", "a/./b", "a\\b", "", "a\0b"])
+async def test_no_key_leads_out_of_the_folder(tmp_path: Path, key: str):
+    (tmp_path / "beside").write_text("of somebody else")
+    blobs = open_blobs(tmp_path / "blobs")
+    for attempt in (blobs.put(key, b"1"), blobs.get(key), blobs.delete([key])):
+        with pytest.raises(StorageError):
+            await attempt
+    assert [it.name for it in tmp_path.iterdir()] == ["beside"]
+    assert (tmp_path / "beside").read_text() == "of somebody else"
+
+
+async def test_what_a_killed_process_left_half_written_is_no_content(tmp_path: Path):
+    blobs = open_blobs(tmp_path)
+    await blobs.put("workspace/one", b"1")
+    (tmp_path / "workspace" / "two#93").write_bytes(b"half")
+    assert [it.key async for it in blobs.stored()] == ["workspace/one"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+async def test_contents_are_for_their_owner_alone(tmp_path: Path):
+    before = os.umask(0)
+    try:
+        await open_blobs(tmp_path / "blobs").put("workspace/one", b"1")
+    finally:
+        os.umask(before)
+    modes = {it.name: stat.S_IMODE(it.stat().st_mode) for it in (tmp_path / "blobs").rglob("*")}
+    assert modes == {"workspace": 0o700, "one": 0o600}
+
+
+async def test_a_bucket_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("recollect.backends.bucket_blobs.find_spec", lambda _: None)
+    with pytest.raises(NotAvailable) as refused:
+        open_blobs("s3://team/recollect")
+    assert "recollect[s3]" in refused.value.hint
 
 
 @pytest.mark.parametrize("where", ["folder", "memory:///"])

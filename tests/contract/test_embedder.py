@@ -12,6 +12,8 @@ from recollect.testing import EmbedderContract
 from tests.fakes import FakeEmbedder
 from tests.unit.models.tiny_model import DIMENSION, tiny_files
 
+pytestmark = pytest.mark.sqlite(reason="no database takes part")
+
 
 class TestDefaultModel(EmbedderContract):
     @pytest.fixture

@@ -28,6 +28,7 @@ _PAD = StateKey(scope=Scope(user="ann"), session="s1", name="scratchpad")
 _HALF_HOUR = timedelta(minutes=30)
 
 
+@pytest.mark.sqlite(reason="no database takes part")
 class TestProcessState(StateContract):
     @pytest.fixture
     def state(self, clock: TurnedClock) -> State:
@@ -41,6 +42,7 @@ def redis_server() -> Iterator[RedisServer]:
     server.stop()
 
 
+@pytest.mark.sqlite(reason="it passes on what TestSqlState proves")
 class TestMirroredState(StateContract):
     @pytest.fixture
     async def state(

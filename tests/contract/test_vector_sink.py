@@ -1,16 +1,19 @@
-"""What `VectorSink` promises, in Qdrant, in PostgreSQL with pgvector and in Milvus."""
+"""What `VectorSink` promises, in Qdrant, pgvector, Milvus and the example of another store."""
 
 import fcntl
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from recollect.backends.vectors import open_sink
-from recollect.errors import StoreAway
+from recollect.errors import NotAvailable, StoreAway
 from recollect.ports.vector_sink import VectorSink
 from recollect.testing import VectorSinkContract
-from tests.vector_stores import MilvusServer, pgvector_url
+from tests.vector_stores import MilvusServer, offer_example, pgvector_url
+
+pytestmark = pytest.mark.sqlite(reason="no database takes part")
 
 
 class _Suite(VectorSinkContract):
@@ -47,6 +50,13 @@ class TestPgvector(_Suite):
         return postgresql
 
 
+class TestTheExampleOfAnother(_Suite):
+    @pytest.fixture
+    def place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+        offer_example(tmp_path, monkeypatch)
+        return f"table://{tmp_path}/vectors.db"
+
+
 @pytest.mark.soak
 class TestMilvus(_Suite):
     @pytest.fixture
@@ -80,6 +90,15 @@ async def test_a_store_that_does_not_answer_is_away(place: str):
     with pytest.raises(StoreAway, match="does not answer"):
         await sink.check()
     await sink.close()
+
+
+async def test_a_store_of_others_that_cannot_be_loaded_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    offer_example(tmp_path, monkeypatch)
+    monkeypatch.setitem(sys.modules, "own_vector_store", None)
+    with pytest.raises(NotAvailable, match="table:// of own-vector-store cannot be loaded"):
+        open_sink("table:///nowhere", lambda: "sqlite-1")
 
 
 async def test_a_folder_that_another_program_has_open_is_away(tmp_path: Path):

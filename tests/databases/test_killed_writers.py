@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable
@@ -16,6 +15,7 @@ from recollect import Memory
 from recollect.errors import NotFound
 from recollect.settings import Settings
 from tests.database_servers import Server, kind_of
+from tests.nursery import WARM
 from tests.reports import write_report
 
 pytestmark = pytest.mark.server
@@ -38,7 +38,7 @@ class Writers:
         with (self._folder / f"{self._started}.txt").open("wb") as told:
             self._running.append(
                 subprocess.Popen(
-                    [sys.executable, _PROGRAM, self._url, self._folder, str(self._started)],
+                    [WARM, _PROGRAM, self._url, self._folder, str(self._started)],
                     stdout=told,
                     stderr=subprocess.STDOUT,
                 )

@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from recollect.server.app import create_app
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.database_servers import environment_of, open_at, place_of, tamper
+from tests.nursery import WARM
 from tests.services import services, store_of
 from tests.serving import calling
 
@@ -270,7 +270,7 @@ asyncio.run(main())
 async def test_a_prompt_of_a_process_that_is_killed_is_audited(database_path: Path):
     ran = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-c", _KILLED, place_of(database_path)],
+        [WARM, "-c", _KILLED, place_of(database_path)],
         env=environment_of(database_path),
         capture_output=True,
         text=True,

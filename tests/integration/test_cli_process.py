@@ -16,7 +16,10 @@ import pytest
 
 from recollect import Memory
 from recollect.cli.app import run
-from tests.processes import RECOLLECT, STARTED, Child
+from tests.processes import HEAR_CTRL_C, STARTED, Child
+
+# Started as by a person's shell: what a start does is told here.
+RECOLLECT = [sys.executable, "-c", f"{HEAR_CTRL_C}from recollect.cli import main; main()"]
 
 _PR_CAPBSET_DROP = 24
 _CAP_DAC_OVERRIDE = 1

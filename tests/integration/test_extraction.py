@@ -68,6 +68,24 @@ async def test_what_is_said_is_buffered_and_what_is_asked_for_is_kept(
     assert (await memory.turn(turn)).content == "I collect old maps."
 
 
+async def test_next_week_is_still_that_week_when_it_is_read_later(
+    memory: Memory, clock: TurnedClock
+):
+    await memory.observe(
+        _user("下周三我要去深圳出差。", "We moved to Leeds last month."), session="s"
+    )
+    await memory.extract("s")
+    clock.turn(days=3, hours=23)
+
+    told = [record.content for record in await memory.list()]
+
+    # The clock began on Sunday, 1 March 2026; a follow-up is forgotten after three days, unless
+    # its day is still to come.
+    assert any("下周三（2026-03-04）" in it for it in told)
+    assert any("last month (2026-02)" in it for it in told)
+    assert await memory.extract("s") == ()
+
+
 async def test_reading_twice_finds_nothing_new(memory: Memory):
     await memory.observe(_user("I work at Acme.", "I live in Oslo."), session="s")
     first = await memory.extract("s")

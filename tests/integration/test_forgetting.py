@@ -1,6 +1,7 @@
 """What forgetting erases, who may ask for it, and what it does when somebody is in the way."""
 
 import asyncio
+import re
 import sqlite3
 import threading
 import time
@@ -115,8 +116,10 @@ def _make_ours(raw: sqlite3.Connection) -> None:
     raw.execute("INSERT INTO alembic_version VALUES ('0005')")
 
 
-def _balance_trees(database: Path) -> list[bytes]:
-    """Rows written, lengthened and deleted with `secure_delete`; what they said."""
+@pytest.fixture(scope="module")
+def balanced(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A file whose rows were written, lengthened and deleted with `secure_delete`."""
+    database = tmp_path_factory.mktemp("balanced") / "any.db"
     random = Random(1)
     texts = [f"w{number:05d}secret" for number in range(4_000)]
     with closing(sqlite3.connect(database, isolation_level=None)) as raw:
@@ -133,25 +136,30 @@ def _balance_trees(database: Path) -> list[bytes]:
             raw.execute(longer, ("y" * 90, digit))
         raw.execute("DELETE FROM notes WHERE text LIKE '%5secret%'")
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return [text.encode() for text in texts if "5secret" in text]
+    return database.read_bytes()
+
+
+def _gone_in(content: bytes) -> set[bytes]:
+    """What the deleted rows of that file said and is still there."""
+    return set(re.findall(rb"w\d{4}5secret", content))
 
 
 Clean = Callable[[Path], str]
 
 
 @pytest.mark.parametrize("clean", [rewrite, overwrite])
-def test_copies_that_sqlite_leaves_in_unused_room_are_removed(tmp_path: Path, clean: Clean):
+def test_copies_that_sqlite_leaves_in_unused_room_are_removed(
+    balanced: bytes, tmp_path: Path, clean: Clean
+):
     database = tmp_path / "any.db"
-    gone = _balance_trees(database)
-    before = database.read_bytes()
-    assert [text for text in gone if text in before], "SQLite has left nothing to clean"
+    database.write_bytes(balanced)
+    assert _gone_in(balanced), "SQLite has left nothing to clean"
     with closing(sqlite3.connect(database)) as reading:
         rows = reading.execute("SELECT * FROM notes ORDER BY id").fetchall()
         assert clean(database) == "done"
         assert reading.execute("SELECT * FROM notes ORDER BY id").fetchall() == rows
         assert reading.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    after = database.read_bytes()
-    assert [text for text in gone if text in after] == []
+    assert _gone_in(database.read_bytes()) == set()
 
 
 @pytest.mark.parametrize("clean", [rewrite, overwrite])
@@ -245,9 +253,9 @@ async def test_a_database_too_large_to_be_overwritten_is_told(
 
 
 @pytest.mark.parametrize("clean", [rewrite, overwrite])
-def test_cleaning_ends_although_others_go_on_writing(tmp_path: Path, clean: Clean):
+def test_cleaning_ends_although_others_go_on_writing(balanced: bytes, tmp_path: Path, clean: Clean):
     database = tmp_path / "any.db"
-    gone = _balance_trees(database)
+    database.write_bytes(balanced)
     is_over = threading.Event()
 
     def write() -> None:
@@ -266,7 +274,7 @@ def test_cleaning_ends_although_others_go_on_writing(tmp_path: Path, clean: Clea
         writing.join()
     files = [database, tmp_path / "any.db-wal"]
     left = b"".join(it.read_bytes() for it in files if it.exists())
-    assert [text for text in gone if text in left] == []
+    assert _gone_in(left) == set()
 
 
 Ask = Callable[[Memory], object]

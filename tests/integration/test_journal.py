@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from recollect.backends.sql import journaled_database
 from recollect.errors import StorageError
 from recollect.settings import Settings
 from tests.command_line import CommandLine
+from tests.nursery import WARM
 from tests.processes import Child
 
 pytestmark = pytest.mark.sqlite(reason="its stores are journals")
@@ -76,7 +76,7 @@ async def test_everything_is_there_again_and_the_file_is_plain_json(url: str, jo
 async def test_what_was_acknowledged_before_a_kill_is_there_and_what_was_torn_is_not(
     url: str, journal: Path
 ):
-    command = [sys.executable, "-c", _SAVER, url]
+    command = [WARM, "-c", _SAVER, url]
     with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(20)]

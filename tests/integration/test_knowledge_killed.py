@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-import sys
 from pathlib import Path
 
 from recollect import Memory
 from tests.database_servers import environment_of, place_of
+from tests.nursery import WARM
 
 _OLD, _NEW = "heron", "magpie"
 _READER = """
@@ -66,7 +66,7 @@ async def test_no_half_document_ever_answers_and_the_run_resumes(
 async def _killed(database: Path, folder: Path, after: float) -> None:
     """Start a process that brings the folder up to date, and kill it some seconds later."""
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
+        WARM,
         "-c",
         _READER,
         place_of(database),

@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
 from tests.integration.archive_bench import ANN, TOKENS, ArchiveBench, open_bench
 from tests.integration.archive_texts import ANSWERS, manual
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -543,7 +543,7 @@ asyncio.run(main())
 
 def _archive_until_killed(folder: Path) -> list[list[str]]:
     """The archives that a process acknowledged before it was killed."""
-    command = [sys.executable, "-c", _ARCHIVER, str(folder)]
+    command = [WARM, "-c", _ARCHIVER, str(folder)]
     with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = process.stdout.readline()

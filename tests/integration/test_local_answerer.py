@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from recollect import Memory
-from recollect.models.local_model import open_answerer
+from recollect.models.local_model import PairModel, open_answerer
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import storage_of
@@ -80,3 +81,29 @@ async def test_what_nothing_answers_finds_nothing(tmp_path: Path, read_hits: int
         await memory.remember("Mrs Lindqvist feeds the cat when we travel")
         recalled = await memory.recall("how much does the cat weigh?")
     assert bool(recalled.hits) == (read_hits == 0)
+
+
+@pytest.mark.usefixtures("real_model")
+async def test_what_was_read_is_read_again_only_after_something_was_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[str] = []
+    scores = PairModel.scores
+
+    def count(model: PairModel, way: str, *rest: Any) -> Any:
+        read.append(way)
+        return scores(model, way, *rest)
+
+    monkeypatch.setattr(PairModel, "scores", count)
+    settings = {"storage": storage_of(tmp_path / "m.db"), "recall": {"cache_seconds": 0}}
+    async with Memory.open(Settings.load(settings)) as memory:
+        await memory.remember("Mrs Lindqvist feeds the cat when we travel")
+        other = await memory.remember("The bike is green")
+        await memory.drain()
+        first = await memory.recall("who feeds the cat when we travel?")
+        assert read.count("answer") == 1
+        assert await memory.recall("who feeds the cat when we travel?") == first
+        assert read.count("answer") == 1
+        await memory.forget(other.id)
+        await memory.recall("who feeds the cat when we travel?")
+        assert read.count("answer") == 2

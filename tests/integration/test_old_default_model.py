@@ -10,7 +10,6 @@ import logging
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from recollect.models.local_model import EMBEDDER, local_model
 from recollect.models.sealed_folder import SEAL, sha256
 from recollect.settings import Settings
 from tests.command_line import CommandLine
+from tests.nursery import WARM
 from tests.services import services
 
 _DATA = Path(__file__).parent.parent / "data" / "models"
@@ -130,7 +130,7 @@ def vectors_by_model(database: Path) -> dict[str, int]:
 
 def kill_after(made: int, database: Path) -> None:
     """Let another process begin, and end it with kill -9 when it has made so many vectors."""
-    command = [sys.executable, "-c", _KILLED, str(database), str(made)]
+    command = [WARM, "-c", _KILLED, str(database), str(made)]
     assert subprocess.run(command, timeout=60, check=False).returncode == -signal.SIGKILL
 
 

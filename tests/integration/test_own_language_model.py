@@ -152,6 +152,16 @@ def test_a_chat_tells_what_is_recalled_answered_and_written(
     assert "user: Which tea?" in shown.err
 
 
+def test_a_chat_says_when_nothing_was_recalled_because_it_took_too_long(
+    cli: _Typing, monkeypatch: pytest.MonkeyPatch
+):
+    cli("remember", "The staging key lives in the blue vault", "--user", "ann")
+    monkeypatch.setenv("RECOLLECT_SESSION__PREPARE_SECONDS", "0.000001")
+    said = cli.typed(monkeypatch, "Where does the staging key live?\n", "chat", "--user", "ann")
+    assert "recalled  nothing" in said.out
+    assert "missing   recall did not end" in said.out
+
+
 def test_without_a_model_a_chat_shows_what_would_be_sent(
     cli: _Typing, monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +15,7 @@ from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import environment_of, place_of
 from tests.fakes import FakeEmbedder
+from tests.nursery import WARM
 
 TEA = "Ann prefers green tea over coffee"
 QUESTION = "which tea does Ann prefer"
@@ -85,7 +85,7 @@ async def test_a_write_of_another_process_is_noticed_at_once(memory: Memory, dat
     await memory.remember(TEA)
     assert len(await memory.recall(QUESTION)) == 1
     text = "Ann prefers jasmine tea on Sundays"
-    command = [sys.executable, "-m", "recollect", "remember", text]
+    command = [WARM, "-m", "recollect", "remember", text]
     await asyncio.to_thread(
         subprocess.run,
         [*command, "--data", place_of(database_path)],

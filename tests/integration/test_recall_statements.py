@@ -87,6 +87,25 @@ async def test_a_save_is_one_transaction_and_a_batch_looks_for_nothing_more(
         assert len(looked_up) <= len([it for it in alone if it.lstrip().startswith("SELECT")])
 
 
+@pytest.mark.usefixtures("nobody_works")
+async def test_what_replies_answer_is_read_at_once(asked: list[str], database_path: Path):
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        ann = memory.scope(user="ann")
+        for number in range(12):
+            told = f"My plant {number} stands in room {number % 7}"
+            await ann.observe({"role": "user", "content": told}, session=f"s{number}")
+            noted = f"Noted, plant {number} stands in room {number % 7}"
+            await ann.observe({"role": "assistant", "content": noted}, session=f"s{number}")
+        await memory.drain()
+        await ann.recall("Which plant stands in room 3?")
+        asked.clear()
+
+        found = await ann.recall("In which room stands plant 5?")
+
+        assert found.hits[0].content == "My plant 5 stands in room 5"
+        assert len([it for it in asked if not it.startswith(_CONTROL)]) <= 9, asked
+
+
 async def test_a_recall_finds_what_was_saved_the_moment_before_and_keeps_no_connection(
     asked: list[str], database_path: Path
 ):

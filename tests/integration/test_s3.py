@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.backends.objects import ObjectBlobs, open_blobs
+from recollect.backends.bucket_blobs import BucketBlobs
+from recollect.backends.objects import open_blobs
 from recollect.domain.sections import S3Settings
 from recollect.errors import StorageError
 from recollect.ports.archives import Blobs
@@ -48,7 +49,7 @@ def settings(s3: S3Server, place: str, database_path: Path) -> Settings:
     return Settings.load({**given, "storage": storage, "data_dir": str(database_path.parent)})
 
 
-def bucket_at(s3: S3Server, place: str, **others: Any) -> ObjectBlobs:
+def bucket_at(s3: S3Server, place: str, **others: Any) -> BucketBlobs:
     return open_blobs(place, s3=S3Settings(**{**s3.settings()["s3"], **others}))
 
 
@@ -89,19 +90,19 @@ async def test_a_range_of_a_large_result_does_not_fetch_the_whole(
     lines = [f"{number} {os.urandom(40).hex()} 行" for number in range(100_000)]
     text = "\n".join(lines)
     fetched: list[int] = []
-    ranged, whole = ObjectBlobs.get_range, ObjectBlobs.get
+    ranged, whole = BucketBlobs.get_range, BucketBlobs.get
 
-    async def get_range(self: ObjectBlobs, key: str, start: int, end: int) -> bytes | None:
+    async def get_range(self: BucketBlobs, key: str, start: int, end: int) -> bytes | None:
         fetched.append(end - start)
         return await ranged(self, key, start, end)
 
-    async def get(self: ObjectBlobs, key: str) -> bytes | None:
+    async def get(self: BucketBlobs, key: str) -> bytes | None:
         found = await whole(self, key)
         fetched.append(len(found or b""))
         return found
 
-    monkeypatch.setattr(ObjectBlobs, "get_range", get_range)
-    monkeypatch.setattr(ObjectBlobs, "get", get)
+    monkeypatch.setattr(BucketBlobs, "get_range", get_range)
+    monkeypatch.setattr(BucketBlobs, "get", get)
     async with Memory.open(settings) as memory:
         archived = await _archive(memory, text)
         archive = memory.session("s").archive

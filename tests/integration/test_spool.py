@@ -8,9 +8,8 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,12 @@ from sqlalchemy import Connection, Engine, event, make_url
 from recollect import Memory
 from recollect.errors import Conflict, StorageError
 from recollect.settings import Settings
+from recollect.spool.files import folders_in
+from tests.nursery import WARM
+from tests.own_mariadb import OwnMariadb
 from tests.own_postgresql import OwnPostgresql
 from tests.reports import write_report
+from tests.vector_stores import Proxy
 
 _names = count(1)
 # Writes must not wait for the models.
@@ -36,9 +39,23 @@ def postgresql() -> Iterator[OwnPostgresql]:
     server.end()
 
 
+@pytest.fixture(scope="module")
+def mariadb() -> Iterator[OwnMariadb]:
+    server = OwnMariadb()
+    yield server
+    server.end()
+
+
+@pytest.fixture(params=["postgresql", "mariadb"])
+def server(request: pytest.FixtureRequest) -> OwnPostgresql | OwnMariadb:
+    return request.getfixturevalue(request.param)
+
+
 @pytest.fixture
-def settings(postgresql: OwnPostgresql, tmp_path: Path) -> Settings:
-    return _settings(postgresql.database(f"spool{next(_names)}"), tmp_path)
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    kind = "server" if "server" in request.fixturenames else "postgresql"
+    database = request.getfixturevalue(kind).database(f"spool{next(_names)}")
+    return _settings(database, tmp_path)
 
 
 def _settings(url: str, folder: Path, **storage: Any) -> Settings:
@@ -63,13 +80,13 @@ async def _stored(memory: Memory) -> None:
 
 
 async def test_what_is_said_while_the_server_is_away_is_stored_when_it_returns(
-    postgresql: OwnPostgresql, settings: Settings
+    server: OwnPostgresql | OwnMariadb, settings: Settings
 ) -> None:
     async with Memory.open(settings) as memory:
         before = await memory.remember("Ann likes green tea")
         said = await memory.observe({"role": "user", "content": "first"}, session="monday")
         assert not before.spooled
-        postgresql.kill()
+        server.kill()
         try:
             kept = await memory.remember("Ann lives in Berlin", tags=["city"], reason="she said")
             turns = [
@@ -87,7 +104,7 @@ async def test_what_is_said_while_the_server_is_away_is_stored_when_it_returns(
             assert found.hits[0].id == kept.id
             assert "away" in found.degraded[0]
         finally:
-            postgresql.start()
+            server.start()
         await _stored(memory)
         again = await memory.get(kept.id)
         assert (again.content, again.tags) == ("Ann lives in Berlin", ("city",))
@@ -104,12 +121,12 @@ async def test_what_is_said_while_the_server_is_away_is_stored_when_it_returns(
 
 
 async def test_a_server_that_says_nothing_is_away_too(
-    postgresql: OwnPostgresql, settings: Settings
+    server: OwnPostgresql | OwnMariadb, settings: Settings
 ) -> None:
     async with Memory.open(settings) as memory:
         await memory.remember("Ann likes green tea")
         await memory.recall("green tea")
-        postgresql.pause()
+        server.pause()
         try:
             began = time.monotonic()
             kept = [await memory.remember(f"Ann has {number} cats") for number in range(20)]
@@ -118,7 +135,7 @@ async def test_a_server_that_says_nothing_is_away_too(
             # The answer of before is still known here.
             assert (await memory.recall("green tea")).hits[0].content == "Ann likes green tea"
         finally:
-            postgresql.resume()
+            server.resume()
         await _stored(memory)
         listed = [record.id for record in (await memory.list(limit=100)).items]
         assert set(listed) >= {record.id for record in kept}
@@ -126,11 +143,11 @@ async def test_a_server_that_says_nothing_is_away_too(
 
 
 async def test_idempotency_keys_hold_across_an_outage(
-    postgresql: OwnPostgresql, settings: Settings
+    server: OwnPostgresql | OwnMariadb, settings: Settings
 ) -> None:
     async with Memory.open(settings) as memory:
         first = await memory.remember("Ann is a nurse", idempotency_key="before")
-        postgresql.kill()
+        server.kill()
         try:
             # Repeated while the server is away, and again when it is back.
             again = await memory.remember("Ann is a nurse", idempotency_key="before")
@@ -140,16 +157,16 @@ async def test_idempotency_keys_hold_across_an_outage(
             with pytest.raises(Conflict, match="idempotency_mismatch"):
                 await memory.remember("Ann has a cat", idempotency_key="during")
         finally:
-            postgresql.start()
+            server.start()
         await _stored(memory)
         assert (await memory.remember("Ann has a dog", idempotency_key="during")).id == kept.id
         assert {it.id for it in (await memory.list()).items} == {first.id, kept.id}
 
 
 async def test_a_process_that_was_killed_leaves_it_to_the_next(
-    postgresql: OwnPostgresql, settings: Settings
+    server: OwnPostgresql | OwnMariadb, settings: Settings
 ) -> None:
-    postgresql.kill()
+    server.kill()
     try:
         told = await asyncio.to_thread(_write_and_be_killed, settings)
         # Its folder and files are for their owner alone.
@@ -165,7 +182,7 @@ async def test_a_process_that_was_killed_leaves_it_to_the_next(
             late = await memory.remember("later")
             assert late.spooled
     finally:
-        postgresql.start()
+        server.start()
     async with Memory.open(settings) as memory:
         await _stored(memory)
         records = (await memory.list(limit=1000)).items
@@ -180,7 +197,7 @@ async def test_a_process_that_was_killed_leaves_it_to_the_next(
 
 def _write_and_be_killed(settings: Settings) -> list[list[str]]:
     """Return the ids of records and turns that a process acknowledged before it was killed."""
-    run = [sys.executable, "-c", _WRITER, settings.storage.url, str(settings.data_dir)]
+    run = [WARM, "-c", _WRITER, settings.storage.url, str(settings.data_dir)]
     with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         told = [writer.stdout.readline().split() for _ in range(60)]
@@ -211,18 +228,18 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def test_storing_what_waits_twice_stores_it_once(
-    postgresql: OwnPostgresql, settings: Settings
+    server: OwnPostgresql | OwnMariadb, settings: Settings
 ) -> None:
     """A process is killed after it has stored what waited, before it could note that."""
     async with Memory.open(settings) as memory:
-        postgresql.kill()
+        server.kill()
         try:
             kept = await memory.remember("Ann has a dog")
             (turn,) = await memory.observe({"role": "user", "content": "hello"}, session="s")
             (file,) = _files(settings)
             lines = file.read_bytes()
         finally:
-            postgresql.start()
+            server.start()
         await _stored(memory)
         changed = await memory.update(kept.id, "Ann has two dogs")
     left = file.parent.with_name("spool_of_a_killed_process")
@@ -321,10 +338,17 @@ async def test_who_was_forgotten_elsewhere_does_not_come_back(
 
 
 async def test_what_cannot_be_stored_holds_up_nobody_else(
-    postgresql: OwnPostgresql, settings: Settings
+    postgresql: OwnPostgresql, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server takes no changes for a while; it refuses one record; files are removed."""
     url = settings.storage.url
+    looks: list[Path] = []
+
+    def look(place: Path) -> list[Path]:
+        looks.append(place)
+        return folders_in(place)
+
+    monkeypatch.setattr("recollect.spool.service.folders_in", look)
     async with Memory.open(settings) as memory:
         ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
         await memory.remember("here")
@@ -344,15 +368,24 @@ async def test_what_cannot_be_stored_holds_up_nobody_else(
             waits = memory.spool
             assert waits is not None
             assert (waits.waiting, waits.set_aside) == (5, 0)
+            # Away once more: there is nothing to do until it returns.
+            postgresql.kill()
+            assert (await ann.remember("at last")).spooled
+            looks.clear()
+            await asyncio.sleep(1.5)
+            assert len(looks) < 5
+            postgresql.start()
         finally:
             postgresql.run("ALTER SYSTEM SET default_transaction_read_only = off")
             postgresql.run("SELECT pg_reload_conf()")
-        await _until(lambda: _waiting(memory) == 2)
+        await _until(lambda: _waiting(memory) == 3)
         assert {it.id for it in (await bob.list()).items} == {other.id, later.id}
         assert [it.id for it in (await ann.list()).items] == [kept[0].id]
         postgresql.run("DROP TRIGGER refuse ON records", url)
         await _stored(memory)
-        assert [it.id for it in (await ann.list()).items] == [it.id for it in reversed(kept)]
+        at_last, *others = (await ann.list()).items
+        assert at_last.content == "at last"
+        assert [it.id for it in others] == [it.id for it in reversed(kept)]
         # And what comes afterwards is kept and stored as before.
         postgresql.kill()
         again = await bob.remember("again")
@@ -523,62 +556,105 @@ async def test_without_a_spool_it_fails_at_once(postgresql: OwnPostgresql, tmp_p
     assert _files(settings) == []
 
 
+async def test_connections_that_are_cut_lose_nothing_and_double_nothing(
+    server: OwnPostgresql | OwnMariadb, tmp_path: Path
+) -> None:
+    figures = await _under_load(server, tmp_path, _cut, seconds=0.5)
+    assert figures["acknowledged"]
+    assert figures["lost"] == figures["doubled"] == figures["out of order"] == 0
+    assert figures["errors"] == 0
+
+
 @pytest.mark.soak
-@pytest.mark.timeout(300)
-async def test_faults_under_load(postgresql: OwnPostgresql, tmp_path: Path) -> None:
-    """Write `reports/spool.json`: what each fault of the server costs its callers."""
+@pytest.mark.timeout(600)
+async def test_faults_under_load(server: OwnPostgresql | OwnMariadb, tmp_path: Path) -> None:
+    """Write `reports/spool-….json`: what each fault of the server costs its callers."""
     table: dict[str, dict[str, float]] = {}
-    for fault, (begin, end) in {
-        "killed": (postgresql.kill, postgresql.start),
-        "paused": (postgresql.pause, postgresql.resume),
-        "restarted at once": (postgresql.kill, lambda: None),
-    }.items():
-        folder = tmp_path / fault.split()[0]
+    for fault in (_killed, _paused, _restarted, _cut, _cut_off):
+        name = fault.__name__.strip("_")
+        folder = tmp_path / name
         folder.mkdir()
-        settings = _settings(postgresql.database(f"spool{next(_names)}"), folder)
-        async with Memory.open(settings) as memory:
+        table[name] = await _under_load(server, folder, fault, seconds=3)
+    kind = type(server).__name__.removeprefix("Own").lower()
+    write_report(f"spool-{kind}", {"load_average": os.getloadavg()[0], "faults": table})
+    for figures in table.values():
+        assert figures["lost"] == figures["doubled"] == figures["out of order"] == 0
+        assert figures["errors"] == 0
+
+
+async def _killed(server: OwnPostgresql | OwnMariadb, proxy: Proxy) -> None:
+    await asyncio.to_thread(server.kill)
+    await asyncio.sleep(6)
+    await asyncio.to_thread(server.start)
+
+
+async def _paused(server: OwnPostgresql | OwnMariadb, proxy: Proxy) -> None:
+    await asyncio.to_thread(server.pause)
+    await asyncio.sleep(6)
+    await asyncio.to_thread(server.resume)
+
+
+async def _restarted(server: OwnPostgresql | OwnMariadb, proxy: Proxy) -> None:
+    await asyncio.to_thread(server.kill)
+    await asyncio.to_thread(server.start)
+
+
+async def _cut(server: OwnPostgresql | OwnMariadb, proxy: Proxy) -> None:
+    """Break every connection again and again; new ones are let through at once."""
+    for _ in range(10):
+        proxy.cut()
+        proxy.mend()
+        await asyncio.sleep(0.2)
+
+
+async def _cut_off(server: OwnPostgresql | OwnMariadb, proxy: Proxy) -> None:
+    proxy.cut()
+    await asyncio.sleep(6)
+    proxy.mend()
+
+
+async def _under_load(
+    server: OwnPostgresql | OwnMariadb,
+    folder: Path,
+    fault: Callable[[OwnPostgresql | OwnMariadb, Proxy], Coroutine[Any, Any, None]],
+    seconds: float,
+) -> dict[str, float]:
+    """Return what a fault costs callers that go on, so many seconds before it and after it."""
+    url = server.database(f"spool{next(_names)}")
+    with Proxy.to(url) as proxy:
+        async with Memory.open(_settings(proxy.url, folder)) as memory:
             load = _Load(memory)
             clients = [asyncio.create_task(load.run(number)) for number in range(4)]
-            await asyncio.sleep(3)
-            await asyncio.to_thread(begin)
-            if fault == "restarted at once":
-                await asyncio.to_thread(postgresql.start)
-            else:
-                await asyncio.sleep(6)
-            await asyncio.to_thread(end)
+            await asyncio.sleep(seconds)
+            await fault(server, proxy)
             back = time.monotonic()
-            await asyncio.sleep(3)
+            await asyncio.sleep(seconds)
             load.is_over = True
             await asyncio.gather(*clients)
             await _stored(memory)
             recovered = time.monotonic() - back
-        url = settings.storage.url
-        records = dict(postgresql.run("SELECT id, content FROM records", url))
-        turns = postgresql.run("SELECT id, content, ordinal FROM turns ORDER BY ordinal", url)
-        said = [
-            (session, int(number))
-            for session, _, number in (content.partition(" ") for _, content, _ in turns)
-        ]
-        table[fault] = {
-            "acknowledged": len(load.records) + len(load.turns),
-            "spooled": load.spooled,
-            "lost": len(load.records - records.keys())
-            + len(load.turns - {turn for turn, _, _ in turns}),
-            "doubled": len(records) - len(set(records.values())) + len(said) - len(set(said)),
-            "out of order": sum(
-                one[1] > next_one[1]
-                for session in {it[0] for it in said}
-                for one, next_one in pairwise([it for it in said if it[0] == session])
-            ),
-            "errors": load.errors,
-            "degraded recalls": load.degraded,
-            "slowest acknowledgement (s)": round(load.slowest, 2),
-            "until all was stored (s)": round(recovered, 2),
-        }
-    write_report("spool", {"load_average": os.getloadavg()[0], "faults": table})
-    for figures in table.values():
-        assert figures["lost"] == figures["doubled"] == figures["out of order"] == 0
-        assert figures["errors"] == 0
+    records = dict(server.run("SELECT id, content FROM records", url))
+    turns = server.run("SELECT id, content, ordinal FROM turns ORDER BY ordinal", url)
+    said = [
+        (session, int(number))
+        for session, _, number in (content.partition(" ") for _, content, _ in turns)
+    ]
+    return {
+        "acknowledged": len(load.records) + len(load.turns),
+        "spooled": load.spooled,
+        "lost": len(load.records - records.keys())
+        + len(load.turns - {turn for turn, _, _ in turns}),
+        "doubled": len(records) - len(set(records.values())) + len(said) - len(set(said)),
+        "out of order": sum(
+            one[1] > next_one[1]
+            for session in {it[0] for it in said}
+            for one, next_one in pairwise([it for it in said if it[0] == session])
+        ),
+        "errors": load.errors,
+        "degraded recalls": load.degraded,
+        "slowest acknowledgement (s)": round(load.slowest, 2),
+        "until all was stored (s)": round(recovered, 2),
+    }
 
 
 class _Load:

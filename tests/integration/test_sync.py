@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -14,6 +13,7 @@ from recollect import Record
 from recollect.errors import Closed, NotFound, RecollectError, StorageError
 from recollect.sync import Memory
 from tests.database_servers import environment_of, place_of
+from tests.nursery import WARM
 from tests.processes import HEAR_CTRL_C
 
 
@@ -154,7 +154,7 @@ def test_closing_while_others_write_gives_each_a_result_or_an_error(database_pat
 
 def start(program, place, environment=None):
     return subprocess.Popen(
-        [sys.executable, "-c", HEAR_CTRL_C + textwrap.dedent(program), place],
+        [WARM, "-c", HEAR_CTRL_C + textwrap.dedent(program), place],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recollect import Memory
-from recollect.backends.objects import ObjectBlobs
+from recollect.backends.folder_blobs import FolderBlobs
 from recollect.domain.archive import Archive
 from recollect.errors import StorageError
 from recollect.transfer import archive_format
@@ -341,10 +341,10 @@ async def test_a_blob_store_that_cannot_be_reached_fails_the_export(
 ):
     await archived(memory, ENGLISH)
 
-    async def unreachable(self: ObjectBlobs, key: str) -> bytes:
+    async def unreachable(self: FolderBlobs, key: str) -> bytes:
         raise StorageError(f"no way to {key}", code="blobs_unreachable")
 
-    monkeypatch.setattr(ObjectBlobs, "get", unreachable)
+    monkeypatch.setattr(FolderBlobs, "get", unreachable)
     with pytest.raises(StorageError) as broken:
         await memory.export_to(tmp_path / "out.jsonl")
     assert broken.value.code == "blobs_unreachable"

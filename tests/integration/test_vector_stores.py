@@ -22,7 +22,7 @@ from recollect.settings import Settings
 from tests.database_servers import storage_of
 from tests.fakes import FakeEmbedder
 from tests.services import services
-from tests.vector_stores import Proxy, pgvector_url
+from tests.vector_stores import Proxy, offer_example, pgvector_url
 
 _TOLD = (
     "Ann keeps bees behind the house",
@@ -69,9 +69,17 @@ def postgresql() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["qdrant", "qdrant?collections=namespace", "pgvector"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, postgresql: str) -> str:
+@pytest.fixture(params=["qdrant", "qdrant?collections=namespace", "pgvector", "example"])
+def store(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    postgresql: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> str:
     kind, _, options = request.param.partition("?")
+    if kind == "example":
+        offer_example(tmp_path, monkeypatch)
+        return f"table://{tmp_path}/vectors.db"
     return postgresql if kind == "pgvector" else f"qdrant://{tmp_path}/vectors?{options}"
 
 
@@ -140,8 +148,7 @@ async def test_reconcile_finds_and_repairs_what_somebody_changed_in_the_store(
         await memory.drain()
         (found,) = await memory.reconcile(dry_run=True)
         assert (found.scopes, found.items, found.missing, found.extra) == (1, 4, 0, 0)
-        its = services(memory).vector_store
-        assert its is not None
+        its = services(memory).vector_stores[0]
         (place,) = await its.following.rows.places()
         space = await its.following.follower.space(place)  # type: ignore[attr-defined]
         units = await its.sink.units(space, 0, 10)
@@ -164,8 +171,7 @@ async def test_forgotten_vectors_are_erased_at_once(database_path: Path, store: 
         kept = await memory.remember("Ann keeps bees behind the house")
         gone = await memory.remember("Ben is allergic to peanuts")
         await memory.drain()
-        its = services(memory).vector_store
-        assert its is not None
+        its = services(memory).vector_stores[0]
         (place,) = await its.following.rows.places()
         space = await its.following.follower.space(place)  # type: ignore[attr-defined]
         forgotten = await memory.forget(gone.id, verify=True)
@@ -222,41 +228,78 @@ def _renumber_model(connection: Any) -> None:
 async def test_recall_goes_on_while_the_store_is_away_and_it_catches_up_afterwards(
     database_path: Path, postgresql: str, caplog: pytest.LogCaptureFixture
 ):
-    async with (
-        Proxy.to_socket_of(postgresql) as proxy,
-        opened(settings_of(database_path, proxy.url)) as memory,
-    ):
-        await memory.remember("Ann keeps bees behind the house")
-        await memory.drain()
-        proxy.cut()
-        await memory.remember("Ben is allergic to peanuts")
-        assert await contents(memory, "some food") == ["Ben is allergic to peanuts"]
-        recalled = await memory.recall("an insect", min_score=0)
-        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
-        (note,) = recalled.degraded
-        assert "pgvector at" in note
-        assert "does not answer" in note
-        assert "compared instead" in note
-        assert "is away" in caplog.text
-        assert (await state_of(memory)).condition == "away"
-        # It is asked again after a pause, and nobody waits for it before.
-        started = asyncio.get_running_loop().time()
-        assert (await memory.recall("an insect of Ann", min_score=0)).degraded
-        assert asyncio.get_running_loop().time() - started < 1
-        with pytest.raises(RecollectError, match="does not answer"):
-            await memory.reconcile(dry_run=True)
-        proxy.mend()
-        await memory.reconcile()
-        assert (await state_of(memory)).condition == "current"
-        recalled = await memory.recall("an insect again", min_score=0)
-        assert not recalled.degraded
-        assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+    with Proxy.to(postgresql) as proxy:
+        async with opened(settings_of(database_path, proxy.url)) as memory:
+            await memory.remember("Ann keeps bees behind the house")
+            await memory.drain()
+            proxy.cut()
+            await memory.remember("Ben is allergic to peanuts")
+            assert await contents(memory, "some food") == ["Ben is allergic to peanuts"]
+            recalled = await memory.recall("an insect", min_score=0)
+            assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+            (note,) = recalled.degraded
+            assert "pgvector at" in note
+            assert "does not answer" in note
+            assert "compared instead" in note
+            assert "is away" in caplog.text
+            assert (await state_of(memory)).condition == "away"
+            # It is asked again after a pause, and nobody waits for it before.
+            started = asyncio.get_running_loop().time()
+            assert (await memory.recall("an insect of Ann", min_score=0)).degraded
+            assert asyncio.get_running_loop().time() - started < 1
+            with pytest.raises(RecollectError, match="does not answer"):
+                await memory.reconcile(dry_run=True)
+            proxy.mend()
+            await memory.reconcile()
+            assert (await state_of(memory)).condition == "current"
+            recalled = await memory.recall("an insect again", min_score=0)
+            assert not recalled.degraded
+            assert [hit.content for hit in recalled] == ["Ann keeps bees behind the house"]
+
+
+async def test_two_stores_follow_and_either_may_be_asked(
+    database_path: Path, tmp_path: Path, postgresql: str
+):
+    qdrant = f"qdrant://{tmp_path}/vectors"
+    with Proxy.to(postgresql) as proxy:
+        # Nothing is compared in this process instead.
+        storage = {"vectors_exact": 0}
+        first = settings_of(database_path, qdrant, vectors_also=proxy.url, **storage)
+        async with opened(first) as memory:
+            kept = [await memory.remember(told) for told in _TOLD]
+            await memory.drain()
+            before = (await memory.stats()).followers
+            assert [(it.condition, it.done) for it in before] == [("current", 4)] * 2
+            found = await contents(memory, "an insect")
+        places = [it for it in (await diagnose(first)).findings if it.part == "vectors store"]
+        assert [it.verdict for it in places] == ["ok", "ok"]
+        swapped = settings_of(database_path, proxy.url, vectors_also=qdrant, **storage)
+        async with opened(swapped) as memory:
+            # Neither is built anew.
+            assert (await memory.stats()).followers == before[::-1]
+            assert await contents(memory, "an insect") == found
+            proxy.cut()
+            recalled = await memory.recall("an insect again", min_score=0, limit=10)
+            assert [hit.content for hit in recalled] == found
+            assert not recalled.degraded
+            states = (await memory.stats()).followers
+            assert [it.condition for it in states] == ["away", "current"]
+            forgotten = await memory.forget(kept[0].id, verify=True)
+            (away,) = forgotten.away
+            assert "pgvector at" in away
+            proxy.mend()
+            each = await memory.reconcile()
+            assert [(it.items, it.missing, it.extra) for it in each] == [(3, 0, 0)] * 2
+            for its in services(memory).vector_stores:
+                (place,) = await its.following.rows.places()
+                space = await its.following.follower.space(place)  # type: ignore[attr-defined]
+                assert await its.sink.count(space) == 3
 
 
 async def test_large_scopes_are_found_by_words_while_the_store_is_away(
     database_path: Path, postgresql: str
 ):
-    async with Proxy.to_socket_of(postgresql) as proxy:
+    with Proxy.to(postgresql) as proxy:
         settings = settings_of(database_path, proxy.url, vectors_exact=2)
         async with opened(settings) as memory:
             for told in _TOLD:
@@ -274,13 +317,12 @@ async def test_large_scopes_are_found_by_words_while_the_store_is_away(
 async def test_what_was_forgotten_while_the_store_was_away_is_erased_by_the_next_process(
     database_path: Path, postgresql: str
 ):
-    async with Proxy.to_socket_of(postgresql) as proxy:
+    with Proxy.to(postgresql) as proxy:
         settings = settings_of(database_path, proxy.url)
         async with opened(settings) as memory:
             await memory.remember("Ann keeps bees behind the house")
             await memory.drain()
-            its = services(memory).vector_store
-            assert its is not None
+            its = services(memory).vector_stores[0]
             (place,) = await its.following.rows.places()
             space = await its.following.follower.space(place)  # type: ignore[attr-defined]
             proxy.cut()
@@ -291,8 +333,7 @@ async def test_what_was_forgotten_while_the_store_was_away_is_erased_by_the_next
             assert (await state_of(memory)).to_erase == 1
         proxy.mend()
         async with opened(settings) as memory:
-            its = services(memory).vector_store
-            assert its is not None
+            its = services(memory).vector_stores[0]
             assert await its.sink.count(space) == 1
             await memory.drain()
             assert await its.sink.count(space) == 0
@@ -330,8 +371,7 @@ async def test_a_store_is_emptied_before_it_is_left(database_path: Path, postgre
     findings = {it.part: it for it in (await diagnose(left)).findings}
     assert "pgvector at" in findings["left store"].message
     async with opened(settings_of(database_path, postgresql)) as memory:
-        its = services(memory).vector_store
-        assert its is not None
+        its = services(memory).vector_stores[0]
         (place,) = await its.following.rows.places()
         space = await its.following.follower.space(place)  # type: ignore[attr-defined]
         (found,) = await memory.reconcile(clear=True)

@@ -55,6 +55,16 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {wheel.name.split("-")[0]: wheel for wheel in built}
 
 
+@pytest.fixture(scope="module")
+def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the content of both."""
+    folder = tmp_path_factory.mktemp("installed")
+    for wheel in wheels.values():
+        with zipfile.ZipFile(wheel) as files:
+            files.extractall(folder)
+    return folder
+
+
 def test_the_data_wheel_has_every_file_and_they_are_whole(wheels: dict[str, Path]):
     with zipfile.ZipFile(wheels[_DATA]) as wheel:
         names = {name for name in wheel.namelist() if name.startswith(f"{_DATA}/")}
@@ -107,13 +117,9 @@ def test_a_wheel_without_the_console_is_not_built(tmp_path: Path):
 
 
 def test_both_wheels_together_answer_by_meaning_without_a_network(
-    wheels: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("RECOLLECT_EMBEDDING__MODEL", raising=False)
-    installed = tmp_path / "installed"
-    for wheel in wheels.values():
-        with zipfile.ZipFile(wheel) as files:
-            files.extractall(installed)
     monkeypatch.setenv("PYTHONPATH", str(installed))
     command = [sys.executable, "-c", _OFFLINE, str(installed), str(tmp_path / "memory.db")]
     told = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
@@ -173,11 +179,7 @@ def _elsewhere(folder: Path, **more: str) -> dict[str, str]:
     return {**kept, "HOME": str(folder), **more}
 
 
-def test_the_wheels_serve_show_remember_and_speak_mcp(wheels: dict[str, Path], tmp_path: Path):
-    installed = tmp_path / "installed"
-    for wheel in wheels.values():
-        with zipfile.ZipFile(wheel) as files:
-            files.extractall(installed)
+def test_the_wheels_serve_show_remember_and_speak_mcp(installed: Path, tmp_path: Path):
     recollect = [sys.executable, "-m", "recollect"]
     _rehearse(recollect, tmp_path, _elsewhere(tmp_path, PYTHONPATH=str(installed)))
 

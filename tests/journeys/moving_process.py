@@ -72,7 +72,7 @@ async def write(folder: Path, told: Path) -> None:
                 acknowledged.write(record.id + "\n")
                 acknowledged.flush()
                 await session.scratchpad.update(ScratchpadUpdate(current_step=f"step {number}"))
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.02)
 
 
 async def look(folder: Path, told: Path) -> dict[str, Any]:

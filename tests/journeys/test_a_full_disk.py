@@ -11,6 +11,7 @@ import pytest
 
 from recollect import Memory, RecollectError
 from recollect.backends.sql.companions import Reserve, reserve_of
+from tests.nursery import WARM
 from tests.services import database_of
 
 # Lets no file grow beyond 2 MB, and archives something larger.
@@ -34,7 +35,7 @@ asyncio.run(main())
 
 
 async def test_an_archive_that_does_not_fit_says_that_the_disk_is_full(database_path: Path):
-    command = [sys.executable, "-c", _LIMITED, str(database_path)]
+    command = [WARM, "-c", _LIMITED, str(database_path)]
     ended = await asyncio.to_thread(
         subprocess.run, command, check=True, capture_output=True, text=True, timeout=60
     )

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from recollect import Memory, Status
 from recollect.domain.fields import Draft
 from tests.database_servers import ask, environment_of, is_sound, place_of
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -62,7 +62,7 @@ async def _fill(database: Path) -> list[str]:
 
 def _sweep_until_killed(database: Path, after: float) -> bool:
     """Whether the process was killed before it had finished."""
-    command = [sys.executable, "-c", _SWEEPER, place_of(database)]
+    command = [WARM, "-c", _SWEEPER, place_of(database)]
     environment = environment_of(database)
     with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +20,7 @@ from recollect.errors import NotFound, StorageError
 from recollect.language.analysis import term_keys, terms
 from tests.database_servers import ask, place_of, tables_of
 from tests.fakes import FakeEmbedder
+from tests.nursery import WARM
 from tests.services import database_of
 
 # Said nowhere else, each in another of the places where something of Ann's is kept.
@@ -280,7 +280,7 @@ class Asker:
 
     def __init__(self, database: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _ASKER, place_of(database)],
+            [WARM, "-c", _ASKER, place_of(database)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

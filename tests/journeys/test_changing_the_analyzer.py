@@ -3,7 +3,6 @@
 import asyncio
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from recollect import Memory
 from recollect.language.analysis import ANALYZER_VERSION
 from tests.database_servers import ask, copy_database, environment_of, is_sound, place_of
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -56,7 +56,7 @@ async def _fill(database: Path) -> None:
 
 def _work_until_killed(database: Path, batches: int) -> bool:
     """Whether the process was killed before it had finished: after so many batches and a moment."""
-    command = [sys.executable, "-c", _WORKER, place_of(database)]
+    command = [WARM, "-c", _WORKER, place_of(database)]
     environment = environment_of(database)
     with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

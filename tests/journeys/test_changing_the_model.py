@@ -3,7 +3,6 @@
 import asyncio
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from recollect import Memory
 from recollect.settings import Settings
 from tests.database_servers import ask, copy_database, environment_of, is_sound, place_of
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 from tests.unit.models.tiny_model import write_folder
@@ -71,7 +71,7 @@ async def _fill(database: Path, model: str) -> None:
 
 def _change_until_killed(database: Path, model: str, batches: int) -> bool:
     """Whether the process was killed before it had finished: after so many batches and a moment."""
-    command = [sys.executable, "-c", _REINDEXER, place_of(database), model]
+    command = [WARM, "-c", _REINDEXER, place_of(database), model]
     environment = environment_of(database)
     with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

@@ -4,7 +4,6 @@ import asyncio
 import random
 import re
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from recollect import Memory
 from recollect.domain.record import Status
 from tests.database_servers import environment_of, is_sound, place_of
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -59,7 +59,7 @@ async def _talk(database: Path) -> None:
 
 def _read_until_killed(database: Path, after: float) -> bool:
     """Let a process read for a moment; whether it was killed before it was done."""
-    command = [sys.executable, "-c", _READER, place_of(database)]
+    command = [WARM, "-c", _READER, place_of(database)]
     environment = environment_of(database)
     with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import subprocess
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from tests.database_servers import (
     place_of,
     storage_of,
 )
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -52,7 +52,7 @@ async def _prepare(database: Path) -> None:
 
 def _kill_while_forgetting(database: Path, after: float | None) -> float:
     """Kill it after so many seconds, without them never; how long it went on."""
-    command = [sys.executable, "-c", _FORGETTER, place_of(database)]
+    command = [WARM, "-c", _FORGETTER, place_of(database)]
     environment = environment_of(database)
     with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
@@ -134,7 +134,7 @@ async def test_what_was_interrupted_is_finished_when_the_memory_is_next_opened(t
     async with Memory.open(database) as memory:
         await memory.scope(user="ann").remember("a zorblaxian parcel")
         await memory.scope(user="bob").remember("bobs parcel")
-    command = [sys.executable, "-c", _INTERRUPTED, place_of(database)]
+    command = [WARM, "-c", _INTERRUPTED, place_of(database)]
     run = partial(subprocess.run, command, check=False, env=environment_of(database))
     assert (await asyncio.to_thread(run)).returncode == -9
 

@@ -7,7 +7,6 @@ import json
 import random
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 
 from recollect import Memory
 from recollect.backends.sql.schema import HEAD_REVISION
+from tests.nursery import WARM
 from tests.processes import RECOLLECT, Child
 from tests.reports import write_report
 
@@ -56,7 +56,7 @@ async def _held(database: Path) -> dict[str, int]:
 
 def _migrate_until_killed(database: Path, after: float | None) -> float:
     """Open an old database and kill the process, or let it finish; return how long it ran."""
-    command = [sys.executable, "-c", _OPENER, str(database)]
+    command = [WARM, "-c", _OPENER, str(database)]
     with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.nursery import WARM
 
 _WHOLE = {
     "missing": [],
@@ -31,7 +32,7 @@ def test_nothing_is_lost_and_the_same_command_goes_on(
     tmp_path: Path, to: str, store: str, moments: tuple[str, ...]
 ):
     module = "tests.journeys.moving_process"
-    program = [sys.executable, "-m", module, str(tmp_path), to, *moments]
+    program = [WARM, "-m", module, str(tmp_path), to, *moments]
     done = subprocess.run(program, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3_000:]
     results = [json.loads(line) for line in done.stdout.splitlines()]

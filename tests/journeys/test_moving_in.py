@@ -196,6 +196,7 @@ async def test_a_langgraph_store_is_copied_for_a_graph(memory: Memory, tmp_path:
     assert (again.items.added, again.items.known) == (0, 5)
     again = await memory.move_in(source, "langgraph")
     assert (again.items.added, again.items.known) == (0, 5)
+    assert len(await memory.items.search((), limit=100)) == 5
 
 
 async def test_an_agent_of_letta(memory: Memory, tmp_path: Path):
@@ -238,6 +239,7 @@ async def test_chatgpt_with_what_it_was_told_to_remember(memory: Memory, tmp_pat
     (note,) = (await memory.list()).items
     assert (note.content, note.category) == ("User keeps bees.", "user-profile")
     assert _counts(await memory.move_in(source, "chatgpt")) == (0, 1, 0, 2)
+    assert (len((await memory.list()).items), len((await memory.turns()).items)) == (1, 2)
 
 
 async def test_claude_with_its_memory(memory: Memory, tmp_path: Path):

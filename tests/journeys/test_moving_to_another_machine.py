@@ -5,7 +5,6 @@ import gzip
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from recollect import Memory
 from recollect.cli.app import run
 from recollect.settings import Settings
 from tests.database_servers import place_of
+from tests.nursery import WARM
 from tests.processes import RECOLLECT, Child
 
 _NO_MORE = {
@@ -271,7 +271,7 @@ async def _pack(machine: Machine, boxes: Path, count: int) -> None:
 def test_a_killed_import_goes_on_where_it_was(laptop: Machine, server: Machine, tmp_path: Path):
     boxes = tmp_path / "boxes.jsonl.gz"
     asyncio.run(_pack(laptop, boxes, 2_000))
-    command = [sys.executable, "-c", _IMPORTER, place_of(server.database), str(boxes)]
+    command = [WARM, "-c", _IMPORTER, place_of(server.database), str(boxes)]
     with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         told, _ = map(int, process.stdout.readline().split())

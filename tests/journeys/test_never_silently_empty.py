@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from recollect import Memory, RecollectError
 from recollect.assemble.doctor import diagnose
 from recollect.assemble.stores import restore
 from recollect.settings import Settings
+from tests.nursery import WARM
 
 pytestmark = pytest.mark.sqlite(reason="it is about files")
 
@@ -51,7 +51,7 @@ asyncio.run(restore(Path(sys.argv[1]), Path(sys.argv[2])))
 
 
 def run(program: str, *arguments: object) -> int:
-    command = [sys.executable, "-c", program, *map(str, arguments)]
+    command = [WARM, "-c", program, *map(str, arguments)]
     return subprocess.run(command, check=False, capture_output=True, timeout=60).returncode
 
 

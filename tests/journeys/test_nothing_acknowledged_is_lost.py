@@ -3,7 +3,6 @@
 import asyncio
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from recollect import Memory
 from tests.database_servers import is_sound, place_of
+from tests.nursery import WARM
 from tests.processes import Child
 from tests.reports import write_report
 
@@ -31,7 +31,7 @@ asyncio.run(main())
 
 def _save_until_killed(database: Path, after: float) -> dict[int, str]:
     """The saves that a process acknowledged before it was killed."""
-    command = [sys.executable, "-c", _SAVER, place_of(database)]
+    command = [WARM, "-c", _SAVER, place_of(database)]
     with Child(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = process.stdout.readline()

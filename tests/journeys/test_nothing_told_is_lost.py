@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from recollect.adapters.plain import wrap
 from recollect.domain.record import Status
 from recollect.sync import Memory as BlockingMemory
 from tests.database_servers import environment_of, place_of
+from tests.nursery import WARM
 from tests.processes import RECOLLECT, Child
 from tests.reports import write_report
 from tests.serving import served
@@ -62,7 +62,7 @@ asyncio.run(main())
 
 def _run(script: str, database: Path) -> str:
     return subprocess.run(
-        [sys.executable, "-c", script, place_of(database)],
+        [WARM, "-c", script, place_of(database)],
         env=environment_of(database),
         check=True,
         capture_output=True,
@@ -104,7 +104,7 @@ def test_a_script_tells_eight_facts_and_the_next_one_knows_them(
 @contextmanager
 def _busy(count: int) -> Iterator[None]:
     """Keep as many processors busy."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    loops = [subprocess.Popen([WARM, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
     finally:
@@ -280,7 +280,7 @@ async def test_what_a_killed_process_was_reading_is_read_after_the_next_opening(
     database_path: Path, ends: bool
 ):
     script = _KILLED.format(facts=[*_FACTS], ends=ends)
-    command = [sys.executable, "-c", script, place_of(database_path)]
+    command = [WARM, "-c", script, place_of(database_path)]
     environment = environment_of(database_path)
     with Child(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None

@@ -1,7 +1,6 @@
 """An auditor asks: who wrote what, which records entered which prompt, and was this changed?"""
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import ask, open_at, place_of
 from tests.database_servers import tamper as change_rows
+from tests.nursery import WARM
 
 
 def tamper(database: Path, sql: str) -> None:
@@ -287,7 +287,7 @@ asyncio.run(main())
 
 
 def _sealer(database: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _SEALER, place_of(database)])
+    return subprocess.Popen([WARM, "-c", _SEALER, place_of(database)])
 
 
 async def test_two_processes_that_seal_at_once_make_one_chain(database_path: Path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +21,7 @@ from recollect.sync import Memory as BlockingMemory
 from tests.command_line import CommandLine
 from tests.conftest import TurnedClock
 from tests.fakes import FakeEmbedder
+from tests.nursery import WARM
 from tests.serving import served
 
 Attack = Callable[[Memory, str], Awaitable[None]]
@@ -453,9 +453,9 @@ asyncio.run(main(*sys.argv[1:]))
 )
 def test_a_dessert_without_nuts(tmp_path: Path, told: list[str], question: str, known: list[str]):
     database = str(tmp_path / "memory.db")
-    subprocess.run([sys.executable, "-c", _TELL, database, *told], check=True, timeout=300)
+    subprocess.run([WARM, "-c", _TELL, database, *told], check=True, timeout=300)
     asked = subprocess.run(
-        [sys.executable, "-c", _ASK, database, question],
+        [WARM, "-c", _ASK, database, question],
         check=True,
         timeout=300,
         capture_output=True,

@@ -1,5 +1,6 @@
 """The first thing anybody runs: what the READMEs and the guides show, as it stands there."""
 
+import ast
 import contextlib
 import io
 import json
@@ -8,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -19,6 +21,7 @@ from recollect.cli.app import run
 from recollect.server.app import create_app
 from recollect.settings import Settings
 from recollect.settings.sections import fields_of, is_section
+from recollect.sync import Memory
 
 _ROOT = Path(__file__).parent.parent.parent
 _READMES = ("README.md", "README.zh-CN.md")
@@ -70,6 +73,33 @@ _OTHER_PAGES = (
     "CONTRIBUTING.md",
     "SECURITY.md",
 )
+# What is typed there is typed by a test.
+_TYPED = (
+    *_READMES,
+    *_GUIDES,
+    *(
+        f"docs/{name}{language}.md"
+        for name in ("troubleshooting", "vectors")
+        for language in ("", ".zh-CN")
+    ),
+)
+# Whose Python each has a test below, which knows what comes out.
+_RUN_HERE = frozenset(
+    f"docs/{name}.md"
+    for name in (
+        *("agent-loop", "backends", "concepts", "index", "migrating", "people", "quickstart"),
+        *("settings", "tutorial", "what-compression-keeps"),
+    )
+)
+# Pages whose examples need something of their own, with the test that runs them.
+_RUN_ELSEWHERE = {
+    "docs/databases.md": "tests/databases/test_the_guide.py",
+    "docs/supervisor.md": "tests/adapters/with_langgraph/check_guide.py",
+    # Fragments; what can be run whole is in examples/, and run by the tests of each framework.
+    "docs/adapters.md": "",
+    # How a method is added, line by line.
+    "CONTRIBUTING.md": "tests/unit/test_faces_are_complete.py",
+}
 _SERVER = "http://127.0.0.1:7077"
 # What sets this repository up is run by whoever runs these tests.
 _SET_UP = {"make setup", "make serve", "make test", ". .venv/bin/activate"}
@@ -171,6 +201,65 @@ def test_the_home_pages_example_finds_and_shows(page: str, tmp_path: Path):
     assert block[0] == "<memory>"
 
 
+@pytest.mark.parametrize("page", ["docs/people.md", "docs/people.zh-CN.md"])
+def test_what_was_mixed_up_gets_its_owners(page: str, tmp_path: Path):
+    (code,) = _blocks(page, "python")
+    with contextlib.chdir(tmp_path), Memory.open() as memory:
+        me = memory.scope(user="me")
+        me.observe([{"role": "user", "content": "I live in Basel"}], session="thread-17")
+        me.observe([{"role": "user", "content": "我住在苏州"}], session="thread-18")
+    _printed(code, tmp_path)
+    with contextlib.chdir(tmp_path), Memory.open() as memory:
+        assert not memory.scope(user="me").turns().items
+        said = {it: memory.scope(user=it).turns().items[0].content for it in ("ann", "bob")}
+    assert said == {"ann": "I live in Basel", "bob": "我住在苏州"}
+
+
+@pytest.mark.parametrize("page", ["docs/backends.md", "docs/backends.zh-CN.md"])
+def test_a_back_end_of_ones_own_is_held_to_the_contract(page: str, tmp_path: Path):
+    (code,) = _blocks(page, "python")
+    (tmp_path / "test_mine.py").write_text(code, "utf-8")
+    given = ("-q", "-o", "asyncio_mode=auto", "-p", "no:cacheprovider", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *given], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("page", sorted(it.name for it in (_ROOT / "docs").glob("*.md")))
+def test_settings_and_configurations_are_whole(page: str):
+    for shown in _blocks(f"docs/{page}", "toml"):
+        Settings.load(tomllib.loads(shown))
+    for shown in _blocks(f"docs/{page}", "json"):
+        assert json.loads(shown)
+
+
+@pytest.mark.parametrize("page", ["docs/adapters.md", "docs/adapters.zh-CN.md"])
+def test_the_fragments_for_frameworks_name_what_there_is(page: str):
+    for fragment in _blocks(page, "python"):
+        whole = fragment.replace("…", "...")
+        tree = compile(whole, page, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        ours = [it for it in ast.walk(tree) if isinstance(it, ast.ImportFrom)]
+        for it in (it for it in ours if it.module and it.module.startswith("recollect.")):
+            module = _ROOT.joinpath("src", *it.module.split("."))
+            file = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+            text = file.read_text("utf-8")
+            for name in it.names:
+                assert re.search(rf"^(?:async )?(?:class|def) {name.name}\b", text, re.M), name.name
+
+
+def test_no_example_is_left_out():
+    pages = [*(f"docs/{it.name}" for it in (_ROOT / "docs").glob("*.md")), "CONTRIBUTING.md"]
+    for page in {it.replace(".zh-CN", "") for it in pages}:
+        if page in _RUN_ELSEWHERE:
+            elsewhere = _RUN_ELSEWHERE[page]
+            assert not elsewhere or Path(page).name in _text(elsewhere), page
+            continue
+        assert not _blocks(page, "python") or page in _RUN_HERE, page
+        assert not _blocks(page, "sh") or page in {*_TYPED, "docs/tutorial.md"}, page
+
+
 @pytest.mark.parametrize("page", [it for it in _SITE_PAGES if "compression" in it])
 def test_what_left_the_window_is_one_call_away(page: str, tmp_path: Path):
     (code,) = _blocks(page, "python")
@@ -264,7 +353,7 @@ class _Shell:
     [
         # Some make backups, which a server makes with its own tool.
         pytest.param(page, marks=pytest.mark.sqlite if "backup" in _text(page) else ())
-        for page in (*_READMES, *_GUIDES)
+        for page in _TYPED
     ],
 )
 def test_what_is_to_be_typed_works(

@@ -1,11 +1,11 @@
 """Two programs use one memory at once: nothing is lost and each sees what the other saved."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 from recollect import Memory
 from tests.database_servers import place_of
+from tests.nursery import WARM
 
 _WRITER = """
 import asyncio, sys
@@ -23,7 +23,7 @@ asyncio.run(main())
 
 
 def _writer(name: str, database: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _WRITER, name, place_of(database)])
+    return subprocess.Popen([WARM, "-c", _WRITER, name, place_of(database)])
 
 
 async def test_two_processes_that_write_at_once_lose_nothing(database_path: Path):

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from recollect.assemble.sharing import SharingParts
     from recollect.assemble.understanding import Understanding
     from recollect.assemble.upkeep import UpkeepServices
-    from recollect.assemble.vectors import VectorStore
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.audit.service import AuditService, Sealer
     from recollect.backends.redis.mirror import RedisMirror
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
     from recollect.followers.following import Following
+    from recollect.followers.vectors import VectorStore
     from recollect.health.figures import SqlHealth
     from recollect.health.statistics import MetricsKeeper, StatisticsCollector
     from recollect.items.service import ItemKeeper
@@ -176,32 +176,39 @@ class Wiring:
         return self.here.units, self.vectors
 
     @cached_property
-    def vector_store(self) -> VectorStore | None:
-        """Return the vector store of large scopes, if the settings name one."""
-        if not self.settings.vector_store:
-            return None
-        from recollect.assemble.vectors import vector_store_of
+    def vector_stores(self) -> tuple[VectorStore, ...]:
+        """Return the vector stores of large scopes that the settings name."""
+        if not self.settings.vector_stores:
+            return ()
+        from recollect.assemble.vectors import vector_stores_of
 
-        return vector_store_of(
-            self.settings, self.database, self.jobs, self.clock, self.here.vectors
-        )
+        return vector_stores_of(self.settings, self.database, self.jobs, self.clock)
 
-    @property
+    @cached_property
     def vectors(self) -> VectorIndex:
-        """Return the index of vectors: of this process, or with the vector store."""
-        return self.here.vectors if self.vector_store is None else self.vector_store.index
+        """Return the index of vectors: of this process, or with the vector stores."""
+        if not self.vector_stores:
+            return self.here.vectors
+        from recollect.followers.vector_index import FollowedVectorIndex
+
+        return FollowedVectorIndex(
+            self.here.vectors,
+            self.vector_stores,
+            fewest_units=self.settings.storage.vectors_from,
+            most_exact=self.settings.storage.vectors_exact,
+        )
 
     @property
     def followings(self) -> tuple[Following, ...]:
         """Return what keeps the derived stores of this database up to date."""
-        vectors = None if self.vector_store is None else self.vector_store.following
-        return tuple(filter(None, (vectors, self.mirroring)))
+        vectors = (it.following for it in self.vector_stores)
+        return tuple(filter(None, (*vectors, self.mirroring)))
 
     @property
     def copies(self) -> list[Copies]:
         """Return what forgetting has to erase beside the database."""
-        vectors = None if self.vector_store is None else self.vector_store.copies
-        return [it for it in (vectors, self.mirror) if it is not None]
+        vectors = (it.copies for it in self.vector_stores)
+        return [it for it in (*vectors, self.mirror) if it is not None]
 
     @cached_property
     def _larger_reader(self) -> AnswerModel | None:
@@ -284,7 +291,7 @@ class Wiring:
 
     def try_settings(self) -> None:
         """Create what the settings name for sessions, so that errors show when memory is opened."""
-        _ = self.settings.vector_store
+        _ = self.settings.vector_stores
         wanted, default = self.settings, Settings()
         parts = ("models", "notes", "session", "archive")
         if any(getattr(wanted, part) != getattr(default, part) for part in parts):

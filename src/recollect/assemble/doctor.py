@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -51,8 +51,8 @@ from recollect.domain.values import dataclass
 from recollect.embedding.reader import Reader
 from recollect.embedding.scope_models import SqlScopeModels
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
-from recollect.followers.rows import SqlFollowers
-from recollect.followers.vectors import VectorFollower
+from recollect.followers.rows import SqlFollowers, follower_names
+from recollect.followers.vectors import VectorFollower, VectorStore
 from recollect.health.deep_check import (
     IndexFault,
     Sample,
@@ -191,6 +191,13 @@ async def _examine_file(
         nothing = nothing_stored(settings.database, is_temporary=is_temporary)
         return [nothing, *await _beside(settings)]
     database = database_at(settings, settings.database)
+    return await _examine_open(settings, database, tried, depth)
+
+
+async def _examine_open(
+    settings: Settings, database: Database, tried: EmbedderCheck, depth: _Depth | None
+) -> list[Finding]:
+    """Return the findings of a database that this process has alone, and close it."""
     try:
         findings = await _doctor(settings, database, tried).examine()
         findings += await _beside(settings, database)
@@ -211,13 +218,7 @@ async def _examine_journal(
         database = await asyncio.to_thread(journal_at, settings)
     except StorageError as problem:
         return [unreadable("database", problem)]
-    try:
-        findings = await _doctor(settings, database, tried).examine()
-        findings += await _beside(settings, database)
-        findings += await _older(database)
-        return [*findings, *await _look_deep(settings, database, depth)]
-    finally:
-        await database.close()
+    return await _examine_open(settings, database, tried, depth)
 
 
 async def _examine_server(
@@ -275,28 +276,34 @@ async def _followers(settings: Settings, database: Database) -> list[Finding]:
     try:
         if await database.read(revision) != HEAD_REVISION:
             return []
-        if not settings.vector_store:
-            return await _left_stores(database, "")
+        if not settings.vector_stores:
+            return await _left_stores(database, ())
     except SettingsError as problem:
         return [Finding(part="vectors store", verdict="problem", message=problem.message)]
-    from recollect.assemble.vectors import follow_vectors
+    from recollect.assemble.vectors import vector_stores_of
 
     clock = SystemClock()
-    sink, following = follow_vectors(settings, database, SqlJobs(database, clock), clock)
-    left = await _left_stores(database, following.name)
+    stores = vector_stores_of(settings, database, SqlJobs(database, clock), clock)
+    findings = [await _vector_store(it) for it in stores]
+    return [*findings, *await _left_stores(database, [it.following.name for it in stores])]
+
+
+async def _vector_store(store: VectorStore) -> Finding:
+    state = store.following.state
     try:
-        report = await sink.check()
+        report = await store.sink.check()
     except RecollectError as problem:
-        return [follower_finding(await following.state(), problem=problem.message), *left]
+        return follower_finding(await state(), problem=problem.message)
     finally:
-        await sink.close()
-    return [follower_finding(await following.state(), report), *left]
+        await store.sink.close()
+    return follower_finding(await state(), report)
 
 
-async def _left_stores(database: Database, current: str) -> list[Finding]:
+async def _left_stores(database: Database, current: Collection[str]) -> list[Finding]:
     """Return a finding for each vector store that has vectors and is in the settings no more."""
-    names = await SqlFollowers(database, current, 0).others()
-    return [left_store_finding(name) for name in names if name.startswith(VectorFollower.kind)]
+    names = set(await follower_names(database)).difference(current)
+    left = (name for name in sorted(names) if name.startswith(VectorFollower.kind))
+    return list(map(left_store_finding, left))
 
 
 async def _beside(settings: Settings, database: Database | None = None) -> list[Finding]:

@@ -171,8 +171,8 @@ class Lifetime:
         self._parts.working.sweeper.start()
         self._parts.sealer.start()
         self._parts.metrics.start()
-        if self._parts.vector_store is not None:
-            self._parts.vector_store.following.start()
+        for store in self._parts.vector_stores:
+            store.following.start()
         if self._parts.here.outbox is not None:
             self._parts.here.outbox.on_return.append(self._go_on_erasing)
             self._parts.here.outbox.start()
@@ -323,9 +323,9 @@ class Lifetime:
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def _close_vectors(self) -> None:
-        if self._parts.vector_store is not None:
-            await self._parts.vector_store.following.close()
-            await self._parts.vector_store.sink.close()
+        for store in self._parts.vector_stores:
+            await store.following.close()
+            await store.sink.close()
 
     async def _close_work(self) -> None:
         if self._erasing is not None:
@@ -349,7 +349,7 @@ class Lifetime:
             "working": lambda: self._parts.working.close(),
             "store_recaller": lambda: self._parts.store_recaller.close(),
             "_larger_reader": lambda: self._parts.close_reader(),
-            "vector_store": self._close_vectors,
+            "vector_stores": self._close_vectors,
         }
         # Those of the common store serve the stores of agents too.
         shared = (

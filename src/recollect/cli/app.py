@@ -416,7 +416,7 @@ def _typer(**given: Any) -> typer.Typer:
 def _lazy_group(app: typer.Typer, names: Iterable[str], make: Callable[[str], Any]) -> TyperGroup:
     group = get_command(app)
     assert isinstance(group, TyperGroup)
-    setattr(group, "commands", _Lazy(names, make))  # noqa: B010  (declared as one that can be changed)
+    setattr(group, "commands", _Lazy(names, cache(make)))  # noqa: B010  (declared as one that can be changed)
     return group
 
 

@@ -234,7 +234,8 @@ class RecordOptions(OptionGroup):
     """What can be said about a record; an empty value takes a time, a label or a list away."""
 
     kind: Annotated[
-        Kind | None, _option(_FIELDS, f"One of {_KINDS}; default: semantic.", metavar="KIND")
+        Kind | None,
+        _option(_FIELDS, f"One of {_KINDS}; a new record is semantic by default.", metavar="KIND"),
     ] = None
     category: Annotated[
         str | None, _option(_FIELDS, "Category, for example project.", metavar="NAME")
@@ -260,7 +261,8 @@ class RecordOptions(OptionGroup):
     ] = None
     source: Annotated[str | None, _option(_FIELDS, "Where it comes from.", metavar="TEXT")] = None
     at: Annotated[
-        str | None, _option(_FIELDS, "When it was learned; default: now.", metavar="TIME")
+        str | None,
+        _option(_FIELDS, "When it was learned; of a new record by default now.", metavar="TIME"),
     ] = None
     valid_from: Annotated[
         str | None, _option(_FIELDS, "Start of its validity.", metavar="TIME")

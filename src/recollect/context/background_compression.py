@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,16 +20,18 @@ from recollect.context.compression import (
     Trimmer,
     content_key,
     ids_key,
+    image_key,
 )
 from recollect.context.conversation import is_unread
 from recollect.context.edits import Edit, apply
 from recollect.context.summariser import Summariser
 from recollect.context.summary_text import summary_message
 from recollect.context.window import RememberedCounts
-from recollect.domain.message import Message
+from recollect.domain.message import ImagePart, Message
 from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, Summary
 from recollect.domain.values import dataclass
+from recollect.language.summary import tongue_of
 from recollect.ports.language_model import TokenCounter, message_tokens
 
 _log: Final = logging.getLogger(__name__)
@@ -80,6 +82,8 @@ class BackgroundCompression:
         self._segments: OrderedDict[str, SegmentSummary] = OrderedDict()
         self._turns = asyncio.Semaphore(_PARALLEL_SEGMENTS)
         self._task: asyncio.Task[None] | None = None
+        # Images that no model could describe; asked about again by the next process.
+        self._unseen: set[str] = set()
         self._failure: BaseException | None = None
 
     @property
@@ -165,7 +169,8 @@ class BackgroundCompression:
 
     def _is_due(self, messages: tuple[Message, ...], tokens: int, budget: int) -> bool:
         now, settings = self._compression, self._settings
-        if self._summaries_end(messages, tokens, budget) > now.covered_to:
+        end = self._summaries_end(messages, tokens, budget)
+        if end > now.covered_to or any(self._uncaptioned(messages, now.trimmed_to)):
             return True
         is_full = tokens > settings.digest_above * budget
         return is_full and levels.digested_to(messages, settings) > now.digested_to
@@ -185,6 +190,7 @@ class BackgroundCompression:
         full = self._settings.digest_above * budget
         _, tokens = self._apply(messages, self._compression)
         end = self._summaries_end(messages, tokens, budget)
+        await self._caption(messages, max(end, self._compression.trimmed_to))
         while (begun := self._compression).covered_to < end:
             step = [*levels.segments(begun.covered_to, end, self._settings)][:_STEP_SEGMENTS]
             if not self._use(await self._summarise(messages, begun, step[-1][1]), messages):
@@ -195,6 +201,29 @@ class BackgroundCompression:
         _, tokens = self._apply(messages, self._compression)
         if tokens > full:
             await self._digest(messages, levels.digested_to(messages, self._settings), budget)
+
+    def _uncaptioned(
+        self, messages: tuple[Message, ...], end: int
+    ) -> Iterator[tuple[str, ImagePart]]:
+        """Yield the images that are told in words now but that no model has described."""
+        if not self._summariser.has_model:
+            return
+        for message in messages[self._compression.covered_to : end]:
+            for part in message.parts:
+                if isinstance(part, ImagePart) and not part.description:
+                    key = image_key(part)
+                    if key not in self._compression.captions and key not in self._unseen:
+                        yield key, part
+
+    async def _caption(self, messages: tuple[Message, ...], end: int) -> None:
+        """Ask about images that become a line each."""
+        tongue = tongue_of(message.text for message in messages)
+        for key, part in [*self._uncaptioned(messages, end)]:
+            if told := await self._summariser.caption(part, tongue):
+                captions = {**self._compression.captions, key: told}
+                self._compression = replace(self._compression, captions=captions)
+            else:
+                self._unseen.add(key)
 
     def _use(self, reached: Compression, messages: tuple[Message, ...]) -> bool:
         """Serve this result, unless its conversation was changed meanwhile."""
@@ -230,7 +259,7 @@ class BackgroundCompression:
             reached.summaries,
             levels.digest_room(reached.covered_to, budget, self._settings),
         )
-        self._use(Compression(trimmed_to=reached.trimmed_to, digest=digest), messages)
+        self._use(replace(reached, summaries=(), digest=digest), messages)
 
     async def _segment(
         self, messages: tuple[Message, ...], first: int, last: int
@@ -239,7 +268,9 @@ class BackgroundCompression:
         key = content_key(messages[first:last], first)
         async with self._turns:
             if key not in self._segments:
-                self._segments[key] = await self._summariser.segment(messages, first, last)
+                self._segments[key] = await self._summariser.segment(
+                    messages, first, last, self._compression.captions
+                )
         self._segments.move_to_end(key)
         while len(self._segments) > _MAX_CACHED_SEGMENTS:
             self._segments.popitem(last=False)
@@ -265,7 +296,7 @@ class BackgroundCompression:
 def _still_valid(compression: Compression, messages: tuple[Message, ...]) -> Compression:
     """Return the part of a compression that matches these messages."""
     if compression.digest is not None and not _stands_for(compression.digest, messages):
-        return Compression()
+        return Compression(captions=compression.captions)
     summaries: list[SegmentSummary] = []
     for summary in compression.summaries:
         if not _stands_for(summary, messages):

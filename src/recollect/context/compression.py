@@ -8,8 +8,8 @@ one of these marks forward, so what was sent once stays unchanged until the next
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
@@ -33,6 +33,7 @@ from recollect.ports.language_model import TokenCounter
 _ATTACHMENT_SOURCES: Final = frozenset({"url", "data", "text", "file_id"})
 _MIN_PROMPT_SIMILARITY: Final = 0.6
 _MAX_CACHED_MESSAGES: Final = 10_000
+_SAMPLE: Final = 4_096
 
 
 class Trimmer:
@@ -44,12 +45,13 @@ class Trimmer:
         # By length and hash, so that the long texts themselves are not kept alive.
         self._short: dict[tuple[int, int], str] = {}
 
-    def trimmed(self, message: Message) -> Message:
+    def trimmed(self, message: Message, captions: Mapping[str, str]) -> Message:
         """Return the message with short results and without attachments.
 
         Return the message itself if nothing in it is long.
         """
-        parts = tuple(self._part(part, message.role == "tool") for part in message.parts)
+        is_result = message.role == "tool"
+        parts = tuple(self._part(captioned(part, captions), is_result) for part in message.parts)
         return message if parts == message.parts else replace(message, parts=parts)
 
     def told(self, result: str) -> str:
@@ -101,6 +103,23 @@ class Trimmer:
         while line and (count := self._counter.count(line)) > tokens:
             line = line[: min(len(line) - 1, len(line) * max(0, tokens) // count)].rstrip()
         return line
+
+
+def captioned(part: Part, captions: Mapping[str, str]) -> Part:
+    """Return an image with what a model says about it; anything else as it is."""
+    if not captions or not isinstance(part, ImagePart) or part.description:
+        return part
+    return replace(part, description=captions.get(image_key(part), ""))
+
+
+def image_key(part: ImagePart) -> str:
+    """Return a hash of an image, of a large one by its size and samples of it."""
+    data = "\n".join(map(str, part.source.values()))
+    middle = len(data) // 2
+    sampled = (data[:_SAMPLE], data[middle : middle + _SAMPLE], data[-_SAMPLE:])
+    hashed = blake2b(str(len(data)).encode(), digest_size=12)
+    hashed.update("".join(sampled).encode(errors="replace"))
+    return hashed.hexdigest()
 
 
 def newest_prompts(messages: Sequence[Message]) -> dict[int, Message | None]:
@@ -159,6 +178,8 @@ class Compression:
     trimmed_to: int = 0
     summaries: tuple[SegmentSummary, ...] = ()
     digest: SessionDigest | None = None
+    # What a model says about images, by their keys.
+    captions: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
     @property
     def level(self) -> Level:
@@ -191,6 +212,7 @@ class Compression:
             "trimmed_to": self.trimmed_to,
             "summaries": [summary.as_json() for summary in self.summaries],
             "digest": self.digest and self.digest.as_json(),
+            "captions": dict(self.captions),
         }
 
     @classmethod
@@ -199,6 +221,7 @@ class Compression:
             trimmed_to=stored["trimmed_to"],
             summaries=tuple(map(SegmentSummary.from_json, stored["summaries"])),
             digest=SessionDigest.from_json(stored["digest"]) if stored["digest"] else None,
+            captions=stored.get("captions", {}),
         )
 
 
@@ -220,7 +243,7 @@ def edits_of(
             edits.append(Drop(index))
             continue
         if index < trimmed_to:
-            wanted = trimmer.trimmed(wanted)
+            wanted = trimmer.trimmed(wanted, compression.captions)
         if wanted is not message:
             edits.append(Replace(index, wanted))
     return tuple(edits)

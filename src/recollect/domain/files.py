@@ -130,11 +130,6 @@ def is_full(problem: OSError) -> bool:
     return problem.errno in _FULL_DISK_ERRNOS
 
 
-def means_full(message: str) -> bool:
-    """Return whether the error text of a library has the system's number for a full disk."""
-    return any(f"(os error {number})" in message for number in _FULL_DISK_ERRNOS)
-
-
 def has_no_room(folder: Path) -> bool:
     """Return whether a disk has no space left for even a small file."""
     with contextlib.suppress(OSError):

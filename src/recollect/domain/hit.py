@@ -154,6 +154,8 @@ class Standing(NamedTuple):
     observed_at: datetime
     # Makes the record or turn, if the whole of it was read.
     load: Callable[[], Record | Turn] | None = None
+    # Makes the turn before a reply of the assistant.
+    before: Callable[[], Turn] | None = None
     kind: Kind | None = None
     category: str = ""
     source: str = ""

@@ -44,11 +44,6 @@ def _derived(prefix: Prefix, text: str) -> str:
     return f"{prefix}_{_base32(int.from_bytes(digest[:16]), _TEXT_LENGTH)}"
 
 
-def unit_name(unit: int) -> str:
-    """Return the name of a unit for people, made from its number in the scope."""
-    return f"unit_{_base32(unit, 13)}"
-
-
 def is_id(text: str, *prefixes: Prefix) -> bool:
     """Return whether the text looks like one of our ids or is a bare UUID."""
     prefix, separator, body = text.partition("_")

@@ -271,13 +271,13 @@ async def measure(
     play = replay or Replay
     embedder = await asyncio.to_thread(wanted_embedder, settings)
     if embedder is None:
-        async with _thrown_away(settings, None) as memory:
+        async with thrown_away(settings, None) as memory:
             return await play(recall_set, memory, told, asked).run()
     # One-time work, like loading the model and patterns, is not measured.
     await told_per_second(first_told(recall_set, most=_WARM_UP), settings, embedder, play)
     ingest_per_s = await told_per_second(first_told(recall_set), settings, embedder, play)
     with DiskCachedEmbedder(embedder) as cached:
-        async with _thrown_away(settings, cached) as memory:
+        async with thrown_away(settings, cached) as memory:
             result = await play(recall_set, memory, told, asked).run()
     await embedder.close()
     return replace(result, ingest_per_s=ingest_per_s)
@@ -290,7 +290,7 @@ async def told_per_second(
     play: type[Replay] | None = None,
 ) -> float:
     """Return the saved units per second, including their embedding."""
-    async with _thrown_away(settings, embedder) as memory:
+    async with thrown_away(settings, embedder) as memory:
         replay = (play or Replay)(recall_set, memory, lambda _: None, lambda _: None)
         return (await replay.run()).ingest_per_s
 
@@ -304,7 +304,8 @@ def first_told(recall_set: RecallSet, most: int = _SAMPLE_UNITS) -> RecallSet:
 
 
 @asynccontextmanager
-async def _thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGenerator[Memory]:
+async def thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGenerator[Memory]:
+    """Open a memory for one set, which is deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         # A file, not a folder, because the settings of this machine may name another database.
         storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
@@ -396,6 +397,9 @@ class Replay:
         )
         self._seconds_asking.append(time.perf_counter() - started)
         self._asked(1)
+        return self._judged(query, recalled)
+
+    def _judged(self, query: SetQuery, recalled: Recalled) -> Judged:
         return Judged(category=query.category, ranking=self._ranking(recalled), gold=query.gold)
 
     def _asked_at(self, query: SetQuery) -> datetime | None:

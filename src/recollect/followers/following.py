@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 from typing import Final
 
@@ -42,7 +43,9 @@ class Following:
         self._follower = follower
         self._rows = rows
         self._jobs = jobs
-        self._job_kind = f"follow_{follower.kind}"
+        # Of each store, so that two of a kind do not wait for each other.
+        which = hashlib.blake2b(follower.name.encode(), digest_size=4).hexdigest()
+        self._job_kind = f"follow_{follower.kind}_{which}"
         self._worker = Worker(jobs, clock, {self._job_kind: self._run}, are_listed=False)
         self._loop: asyncio.Task[None] | None = None
         self.breaker = Breaker(follower.name)

@@ -87,6 +87,12 @@ class FollowedScopes:
     total: int
 
 
+async def follower_names(database: Database) -> list[str]:
+    """Return the names of all followers that a database has."""
+    wanted = select(_ROWS.name).distinct()
+    return await database.read(lambda it: list(it.scalars(wanted)))
+
+
 def follow_anew(connection: Connection) -> None:
     """Have every follower empty its store and build it anew."""
     names = connection.scalars(select(_ROWS.name).distinct()).all()
@@ -184,11 +190,6 @@ class SqlFollowers:
         wanted = wanted.where(_OURS, or_(_IS_GONE, _ROWS.version < _SCOPES.version))
         rows = await self._database.read(lambda it: it.execute(wanted, {"name": self._name}).all())
         return {row[0]: row[1] for row in rows}
-
-    async def others(self) -> list[str]:
-        """Return the names of other followers that this database has had."""
-        wanted = select(_ROWS.name).where(_ROWS.name != self._name).distinct()
-        return await self._database.read(lambda it: list(it.scalars(wanted)))
 
     async def figures(self) -> FollowedScopes:
         """Return how much the follower has, and how much it has yet to do."""

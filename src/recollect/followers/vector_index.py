@@ -35,9 +35,9 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.values import dataclass
 from recollect.errors import RecollectError
-from recollect.followers.breaker import Breaker
+from recollect.followers.vectors import VectorStore
 from recollect.ports.units import Nearest, Vector
-from recollect.ports.vector_sink import Space, VectorSink
+from recollect.ports.vector_sink import Space
 
 # As many are filtered as by the exact search.
 _REACH_OF_A_FILTER: Final = 10
@@ -64,8 +64,9 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
-    """What the store is to be asked: the nearest in a space, of which so many may be gone."""
+    """What a store is to be asked: the nearest in a space, of which so many may be gone."""
 
+    store: VectorStore
     space: Space
     version: int
     vector: Vector
@@ -99,19 +100,15 @@ class FollowedVectorIndex:
     def __init__(
         self,
         local: LocalVectorIndex,
-        sink: VectorSink,
-        breaker: Breaker,
-        follower: str,
+        stores: Sequence[VectorStore],
         *,
         fewest_units: int,
         most_exact: int,
     ) -> None:
         """Smaller scopes than `fewest_units` are searched by `local`, and larger ones up to
-        `most_exact` while the store cannot be asked."""
+        `most_exact` while no store can be asked. The first store that answers is asked."""
         self._local = local
-        self._sink = sink
-        self._breaker = breaker
-        self._follower = follower
+        self._stores = stores
         self._fewest = fewest_units
         self._most_exact = most_exact
 
@@ -145,12 +142,13 @@ class FollowedVectorIndex:
 
     async def _ask(self, wanted: _Wanted, limit: int) -> _Found:
         """Ask the store; what keeps it from answering is a note."""
+        sink, breaker = wanted.store.sink, wanted.store.following.breaker
         try:
-            units = await self._sink.search(wanted.space, wanted.vector, limit + wanted.gone)
+            units = await sink.search(wanted.space, wanted.vector, limit + wanted.gone)
         except RecollectError as problem:
-            self._breaker.failed(problem.message)
+            breaker.failed(problem.message)
             return _Found(version=wanted.version, problem=problem.message)
-        self._breaker.answered()
+        breaker.answered()
         return _Found(version=wanted.version, units=units)
 
     def _score(
@@ -164,30 +162,32 @@ class FollowedVectorIndex:
         wanted = [
             it
             for asked in answering
-            if asked.row.units >= self._fewest and asked.row.id not in found
+            if asked.row.units >= self._fewest and not _has_answer(found, asked.row.id)
             if (it := self._wanted(connection, asked)) is not None
         ]
-        if wanted and not self._breaker.is_open:
+        if wanted:
             raise _AskStore(wanted)
         return [self._score_scope(found, problems, connection, it) for it in answering]
 
     def _wanted(self, connection: Connection, asked: Answering) -> _Wanted | None:
-        """Return what to ask the store about a scope; None if it has nothing useful of it."""
-        row = asked.row
-        version = self._version(connection, row.id)
-        if not version or row.model is None:
-            return None
-        changes = Changes(connection, version, row)
-        if not changes.are_of_one_model or changes.count > _MOST_CHANGED:
-            return None
-        space = Space(scope=row.id, model=row.model, dimension=asked.model.dimension)
-        gone = len(changes.removed_units)
-        return _Wanted(space=space, version=version, vector=asked.vector, gone=gone)
+        """Return what to ask which store about a scope; None if none has anything useful of it.
 
-    def _version(self, connection: Connection, scope: int) -> int:
-        """Return up to which version the store has a scope; 0 if it has nothing to search."""
-        rows = _VERSION.rows(connection, {"name": self._follower, "scope": scope})
-        return rows[0][0] if rows else 0
+        One that has just failed is left alone, and the next one is asked.
+        """
+        row = asked.row
+        for store in self._stores:
+            if store.following.breaker.is_open or row.model is None:
+                continue
+            version = _version(connection, store, row.id)
+            changes = Changes(connection, version, row)
+            if not version or not changes.are_of_one_model or changes.count > _MOST_CHANGED:
+                continue
+            space = Space(scope=row.id, model=row.model, dimension=asked.model.dimension)
+            gone = len(changes.removed_units)
+            return _Wanted(
+                store=store, space=space, version=version, vector=asked.vector, gone=gone
+            )
+        return None
 
     def _score_scope(
         self,
@@ -204,18 +204,20 @@ class FollowedVectorIndex:
             changes = Changes(connection, its.version, row)
             units = np.concatenate([its.units, changes.added_units, changes.filled_in_units])
             return self._far(connection, asked, units)
-        away = self._breaker.problem or ("" if its is None else its.problem)
+        problem = next(filter(None, (it.following.breaker.problem for it in self._stores)), "")
+        away = problem or ("" if its is None else its.problem)
         if row.units <= self._most_exact:
             if away:
                 problems[f"{away}; the vectors in the database were compared instead"] = None
             return self._local.score_packed(connection, asked)
-        told = away or f"{self._sink.name} does not have all vectors yet"
+        told = away or f"{self._stores[0].sink.name} does not have all vectors yet"
         problems[f"{told}; {row.units:,} units are found by words only"] = None
         return self._far(connection, asked, self._newer(connection, asked))
 
     def _newer(self, connection: Connection, asked: Answering) -> Ids:
-        """Return what was written after what the store has."""
-        changes = Changes(connection, self._version(connection, asked.row.id), asked.row)
+        """Return what was written after what the stores have."""
+        version = max(_version(connection, it, asked.row.id) for it in self._stores)
+        changes = Changes(connection, version, asked.row)
         if not changes.seen or changes.count > _MOST_CHANGED:
             return np.empty(0, np.int64)
         return np.concatenate([changes.added_units, changes.filled_in_units])
@@ -224,6 +226,16 @@ class FollowedVectorIndex:
         ranking = _compared(self._local, connection, asked, units)
         # How many units lack a vector is not known without reading all of them.
         return _FarScores(index=self._local, asked=asked, units=asked.row.units, ranking=ranking)
+
+
+def _has_answer(found: Mapping[int, _Found], scope: int) -> bool:
+    return scope in found and found[scope].units is not None
+
+
+def _version(connection: Connection, store: VectorStore, scope: int) -> int:
+    """Return up to which version a store has a scope; 0 if it has nothing to search."""
+    rows = _VERSION.rows(connection, {"name": store.following.name, "scope": scope})
+    return rows[0][0] if rows else 0
 
 
 def _compared(

@@ -19,6 +19,8 @@ from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.scopes import ScopeRow, read_scope
 from recollect.domain.followers import Difference, Place
 from recollect.domain.values import dataclass
+from recollect.followers.copies import FollowedCopies
+from recollect.followers.following import Following
 from recollect.ports.units import Ids, Vectors
 from recollect.ports.vector_sink import Space, VectorSink
 
@@ -73,6 +75,18 @@ class _Step:
     removed: Ids = field(default_factory=lambda: _NO_UNITS)
     begins: bool = False
     ends: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorStore:
+    """A vector store, and what keeps it equal to the database."""
+
+    sink: VectorSink
+    following: Following
+
+    @property
+    def copies(self) -> FollowedCopies:
+        return FollowedCopies(self.following)
 
 
 class VectorFollower:

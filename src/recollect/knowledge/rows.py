@@ -37,7 +37,7 @@ from recollect.domain.document import (
 )
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
-from recollect.ports.documents import LocatedChunk, Span
+from recollect.ports.documents import LocatedChunk
 
 _DOCUMENTS: Final = schema.documents
 _SECTIONS: Final = schema.sections
@@ -144,22 +144,6 @@ class SqlDocuments:
         )
         return await self._database.read(
             lambda connection: [section_from(row) for row in rows_of(connection, wanted)]
-        )
-
-    async def chunk_spans(self, document_id: str, *, after: int, limit: int) -> list[Span]:
-        """Return the spans of the passages with a number above `after`, in order."""
-        units = _UNITS.c
-        wanted = (
-            select(units.ordinal, units.start, units.end)
-            .distinct()
-            .join(_DOCUMENTS, _DOCUMENTS.c.id == units.owner_id)
-            .where(units.owner_id == document_id, units.ordinal > max(after, 0))
-            .where(units.ordinal <= _DOCUMENTS.c.chunks)
-            .order_by(units.ordinal)
-            .limit(limit)
-        )
-        return await self._database.read(
-            lambda connection: [(row.start, row.end) for row in connection.execute(wanted)]
         )
 
     async def locate(self, units: Sequence[int], *, reach: int) -> dict[int, LocatedChunk]:

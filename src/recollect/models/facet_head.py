@@ -160,9 +160,12 @@ class LocalFacets:
         try:
             rows = await self._rows(texts, vectors, purpose)
             if rows:
-                found = await asyncio.to_thread(
-                    self._read, [texts[place] for place in rows], np.stack([*rows.values()])
-                )
+                known, read = [texts[place] for place in rows], np.stack([*rows.values()])
+                if self._heads is None or len(known) > 1:
+                    found = await asyncio.to_thread(self._read, known, read)
+                else:
+                    # One takes less time than handing it to a thread.
+                    found = self._read(known, read)
                 for place, guess in zip(rows, found, strict=True):
                     guesses[place] = guess
         except RecollectError as problem:

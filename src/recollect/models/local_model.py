@@ -10,9 +10,10 @@ import asyncio
 import importlib.util
 import json
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, cast
 from weakref import WeakValueDictionary
@@ -33,7 +34,14 @@ from recollect.language.characters import fold
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.model_folder import read_calibration
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder, WordRows
-from recollect.models.onnx_model import Session, Tokenizer, open_session
+from recollect.models.onnx_model import (
+    WORKERS,
+    Session,
+    Tokenizer,
+    by_length,
+    open_session,
+    question_threads,
+)
 from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
 from recollect.ports.facets import FacetReader
 from recollect.ports.reader import Reading, Stance
@@ -186,7 +194,9 @@ _MAX_SIDE_TOKENS: Final = 72
 _MAX_QUESTION_TOKENS: Final = 40
 # Of a question and all texts together: reading takes about a tenth of a millisecond a token.
 _MAX_READ_TOKENS: Final = 320
-_FIRST, _BETWEEN = 101, 102
+_FIRST, _BETWEEN, _MARKS = 101, 102, 3
+# So many answers are remembered, in some 150 bytes each.
+_KEPT_ANSWERS: Final = 4_096
 _READ_TOGETHER: Final = 16
 _WAYS: Final = {"relation": 0, "answer": 1, "part": 2, "message": 3}
 _KINDS_OF_A_WAY: Final = 4
@@ -237,13 +247,17 @@ class PairModel:
     ) -> list[Scores]:
         """Return for each head a row of scores for each pair."""
         shared, session = self._load(), self._session(way)
-        joined = [_join(first, second) for first, second in pairs]
-        ids = np.zeros((len(joined), max(len(it) for it, _ in joined)), np.int64)
+        longest = max([len(first) + len(second) for first, second in pairs])
+        ids = np.zeros((len(pairs), longest + _MARKS), np.int64)
         kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
-        for row, (tokens, sides) in enumerate(joined):
-            ids[row, : len(tokens)] = tokens
-            kinds[row, : len(tokens)] = sides
-            mask[row, : len(tokens)] = 1
+        for row, (first, second) in enumerate(pairs):
+            between, end = len(first) + 1, len(first) + len(second) + _MARKS
+            ids[row, :end] = [_FIRST, *first, _BETWEEN, *second, _BETWEEN]
+            mask[row, :end] = 1
+            # For each token its side, and whether the other has it too.
+            kinds[row, 1:between] = [*map(set(second).__contains__, first)]
+            kinds[row, between + 1 : end - 1] = [*map(set(first).__contains__, second)]
+            kinds[row, between + 1 : end] += 2
         if self.is_whole:
             kinds += _KINDS_OF_A_WAY * _WAYS[way]
         feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
@@ -284,6 +298,8 @@ class LocalAnswerer:
 
     def __init__(self, model: PairModel) -> None:
         self._model = model
+        # By a digest of the question and the text, so that neither is kept.
+        self._known: OrderedDict[bytes, float] = OrderedDict()
 
     async def logits(self, question: str, texts: Sequence[str]) -> Scores:
         """Return a number for each text; above 0 it rather answers the question.
@@ -291,18 +307,39 @@ class LocalAnswerer:
         What is longer than the model has learnt to read is not a number, nor is what comes after
         so much as can be read while somebody waits.
         """
-        return await asyncio.to_thread(self._logits, question, texts)
+        run, threads = asyncio.get_running_loop().run_in_executor, question_threads()
+        keys = [_digest(question, text) for text in texts]
+        pairs = await run(threads, self._readable, question, texts)
+        known = self._known
+        scores = {place: known[keys[place]] for place in pairs if keys[place] in known}
+        new = [place for place in pairs if place not in scores]
+        # Texts of one length together, since a batch is padded to its longest; a batch for each
+        # core, since somebody waits for this.
+        lengths = [len(pairs[place][1]) for place in new]
+        batches = [[new[at] for at in it] for it in by_length(lengths, _MAX_READ_TOKENS, WORKERS)]
+        reading = (run(threads, self._scores, [pairs[it] for it in batch]) for batch in batches)
+        for batch, read in zip(batches, await asyncio.gather(*reading), strict=True):
+            scores.update(zip(batch, read, strict=True))
+        known.update({keys[place]: score for place, score in scores.items()})
+        while len(known) > _KEPT_ANSWERS:
+            known.popitem(last=False)
+        found = np.full(len(texts), np.nan, np.float32)
+        found[[*scores]] = [*scores.values()]
+        return found
+
+    def forget(self) -> None:
+        # Another one, since what is being read now goes into the old one.
+        self._known = OrderedDict()
 
     async def close(self) -> None:
         """Do nothing: other models use the same files."""
 
-    def _logits(self, question: str, texts: Sequence[str]) -> Scores:
-        found = np.full(len(texts), np.nan, np.float32)
+    def _readable(self, question: str, texts: Sequence[str]) -> dict[int, tuple[Pieces, Pieces]]:
+        """Return the tokens of the question and a text, for each place that can be read."""
         asked = self._read(question)
         if len(asked) > _MAX_QUESTION_TOKENS:
-            return found
-        places: list[int] = []
-        pairs: list[tuple[Pieces, Pieces]] = []
+            return {}
+        found: dict[int, tuple[Pieces, Pieces]] = {}
         left = _MAX_READ_TOKENS
         for place, text in enumerate(texts):
             pieces = self._read(text)
@@ -310,21 +347,19 @@ class LocalAnswerer:
             if left < 0:
                 break
             if len(pieces) < _MAX_SIDE_TOKENS:
-                places.append(place)
-                pairs.append((asked, pieces))
-        # In two threads, since somebody waits for this.
-        halves = [half for half in (pairs[::2], pairs[1::2]) if half]
-        with ThreadPoolExecutor(max(1, len(halves))) as threads:
-            scores = list(threads.map(self._scores, halves))
-        for start, half in enumerate(scores):
-            found[places[start::2]] = half[:, 0]
+                found[place] = asked, pieces
         return found
 
-    def _scores(self, pairs: Sequence[tuple[Pieces, Pieces]]) -> Scores:
-        return self._model.scores("answer", ["answer"], pairs)[0]
+    def _scores(self, pairs: Sequence[tuple[Pieces, Pieces]]) -> list[float]:
+        return self._model.scores("answer", ["answer"], pairs)[0][:, 0].tolist()
 
     def _read(self, text: str) -> Pieces:
         return self._model.pieces(" ".join(text[:_MAX_READ_CHARS].split()))[:_MAX_SIDE_TOKENS]
+
+
+def _digest(question: str, text: str) -> bytes:
+    told = f"{question}\0{text}".encode("utf-8", "surrogatepass")
+    return blake2b(told, digest_size=16).digest()
 
 
 class LocalReader:
@@ -422,11 +457,3 @@ def open_answerer(folder: Path | None) -> LocalAnswerer | None:
     """Return the local answerer; None where its file or libraries are not installed."""
     pairs = local_model(folder).pairs()
     return None if pairs is None else LocalAnswerer(pairs)
-
-
-def _join(old: list[int], new: list[int]) -> tuple[list[int], list[int]]:
-    """Return the two as one text, and for each token its side and whether the other has it too."""
-    in_old, in_new = set(old), set(new)
-    old_kinds = (int(token in in_new) for token in old)
-    new_kinds = (2 + (token in in_old) for token in new)
-    return [_FIRST, *old, _BETWEEN, *new, _BETWEEN], [0, *old_kinds, 0, *new_kinds, 2]

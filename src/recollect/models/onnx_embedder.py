@@ -21,6 +21,7 @@ from recollect.models.onnx_model import (
     Tokens,
     open_session,
     padded,
+    question_threads,
     readable,
 )
 from recollect.ports.embedder import Progress, Purpose
@@ -113,7 +114,7 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
     def expect(self, text: str) -> None:
         """Load the model in a thread, because this text will be embedded soon."""
         # A failure to load is raised by the call that embeds.
-        self._questions.submit(self._tokens, [text], "query")
+        question_threads().submit(self._tokens, [text], "query")
 
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
@@ -121,7 +122,7 @@ class OnnxEmbedder(OnnxModel["_Engine"]):
         if len(texts) == 1 and progress is None:
             # A single question is handed to another thread only once.
             return await self._in_thread(
-                self._questions, lambda: self._run(self._tokens(texts, purpose))
+                question_threads(), lambda: self._run(self._tokens(texts, purpose))
             )
         vectors = np.empty((len(texts), self.dimension), np.float32)
         done = 0

@@ -171,7 +171,13 @@ Arguments = TypeVarTuple("Arguments")
 # The activations of a layer for this many tokens fit into a core's cache: with 512, each takes 8
 # to 16 % longer. Questions also wait less, and a cancelled call stops sooner.
 _BATCH_TOKENS: Final = 192
-_MAX_WORKERS: Final = 8
+WORKERS: Final = min(os.cpu_count() or 1, 8)
+
+
+@cache
+def question_threads() -> ThreadPoolExecutor:
+    """Return the threads in which all models read what somebody waits for: one for each core."""
+    return ThreadPoolExecutor(WORKERS, "recollect-model")
 
 
 class OnnxModel(Generic[Engine]):
@@ -179,18 +185,15 @@ class OnnxModel(Generic[Engine]):
 
     def __init__(self, open_engine: Callable[[], Engine]) -> None:
         self._open_engine = open_engine
-        self._workers = min(os.cpu_count() or 1, _MAX_WORKERS)
         # Bulk work shares the cores, so that a question need not queue behind it.
-        self._bulk = ThreadPoolExecutor(self._workers, "recollect-model")
-        self._questions = ThreadPoolExecutor(self._workers, "recollect-model")
+        self._bulk = ThreadPoolExecutor(WORKERS, "recollect-model")
         self._lock = threading.Lock()
         self._engine: Engine | None = None
         self._is_closed = False
 
     async def close(self) -> None:
         self._is_closed = True
-        for threads in (self._bulk, self._questions):
-            threads.shutdown(wait=False, cancel_futures=True)
+        self._bulk.shutdown(wait=False, cancel_futures=True)
         self._engine = None
 
     def _in_thread(
@@ -210,7 +213,7 @@ class OnnxModel(Generic[Engine]):
         take: Callable[[list[int], Result], None],
     ) -> None:
         """Run all texts, a few batches side by side; a result comes with its texts' positions."""
-        waiting = by_length([len(text) for text in texts], _BATCH_TOKENS, self._workers)
+        waiting = by_length([len(text) for text in texts], _BATCH_TOKENS, WORKERS)
 
         async def lane() -> None:
             while waiting:
@@ -221,7 +224,7 @@ class OnnxModel(Generic[Engine]):
                 await give_way(time.monotonic() - began)
 
         try:
-            await asyncio.gather(*(lane() for _ in range(self._workers)))
+            await asyncio.gather(*(lane() for _ in range(WORKERS)))
         finally:
             # After a failure or cancellation the rest is not needed.
             waiting.clear()

@@ -87,6 +87,9 @@ class EndpointReranker:
             raise self._failed(f"no answer within {self._endpoint.timeout:g} s") from None
         return self._as_logits(np.array(raw, np.float64))
 
+    def forget(self) -> None:
+        """Do nothing: nothing is kept."""
+
     async def close(self) -> None:
         async with self._opening:
             self._is_closed = True
@@ -224,6 +227,9 @@ class FolderReranker(OnnxModel["_Engine"]):
     @property
     def name(self) -> str:
         return f"folder:{self._folder}"
+
+    def forget(self) -> None:
+        """Do nothing: nothing is kept."""
 
     async def logits(self, question: str, texts: Sequence[str]) -> Logits:
         logits = np.empty(len(texts), np.float32)

@@ -11,8 +11,8 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from recollect.domain.values import dataclass
@@ -114,8 +114,8 @@ class WordPiece:
         self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
     ) -> Encoded:
         """Return the tokens of a text, or of two."""
-        first = [*self._tokens(text)]
-        second = None if pair is None else [*self._tokens(pair)]
+        first = self._tokens(text)
+        second = None if pair is None else self._tokens(pair)
         if self._longest is not None:
             marks = (2 if second is None else 3) if add_special_tokens else 0
             first, second = _truncated(first, second, self._longest - marks)
@@ -129,17 +129,18 @@ class WordPiece:
             types += [1] * (len(second) + 1)
         return Encoded(ids, types)
 
-    def _tokens(self, text: str) -> Iterator[int]:
+    def _tokens(self, text: str) -> list[int]:
+        tokens: list[int] = []
         at = 0
         for found in self._added_tokens.finditer(text):
-            yield from self._plain_tokens(text[at : found.start()])
-            yield self._added[found[0]]
+            tokens += self._plain_tokens(text[at : found.start()])
+            tokens.append(self._added[found[0]])
             at = found.end()
-        yield from self._plain_tokens(text[at:] if at else text)
+        return tokens + self._plain_tokens(text[at:])
 
-    def _plain_tokens(self, text: str) -> Iterator[int]:
-        for word in self._words.findall(text.translate(_NORMAL)):
-            yield from self._pieces_of(word)
+    def _plain_tokens(self, text: str) -> list[int]:
+        words = self._words.findall(text.translate(_NORMAL))
+        return [*chain.from_iterable(map(self._pieces_of, words))]
 
     def _cut(self, word: str) -> tuple[int, ...]:
         if len(word) > self._most_characters:

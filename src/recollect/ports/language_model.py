@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, assert_never
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, assert_never
 
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart
 from recollect.domain.model_tier import LanguageTask, ModelUsage
@@ -22,6 +24,8 @@ class Prompt:
 
     text: str
     system: str = ""
+    # The source of an image to look at.
+    image: Mapping[str, Any] | None = field(default=None, hash=False)
     max_tokens: int = 1_024
     temperature: float = 0.0
     # The time limit of the answer; it cannot exceed the limit of the tier.

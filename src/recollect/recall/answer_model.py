@@ -93,6 +93,10 @@ class AnswerModel:
             task="rerank", model=self.name, calls=self._calls, failures=self._failures
         )
 
+    def forget(self) -> None:
+        """Forget what was read, because a text was forgotten."""
+        self._model.forget()
+
     async def close(self) -> None:
         await self._model.close()
 

@@ -16,10 +16,14 @@ The numbers were fitted to the local model and everyday conversations
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
+from itertools import permutations
 from typing import Final
+
+import numpy as np
 
 from recollect.domain.hit import ArchivePassage, Item
 from recollect.domain.odds import probability
@@ -32,8 +36,9 @@ from recollect.language.claims.moods import stance
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
+from recollect.ports.units import Scores
 from recollect.recall.answer_model import AnswerModel
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidate_loader import ScoredCandidate, best_first
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
 
@@ -115,12 +120,14 @@ class Answers:
         A text may be unlike the question and answer it beyond doubt.
         """
         found = {hit.owner_id: hit for hit in hits}
-        for hit in filter(_is_ordered, self.hits):
-            owner = hit.owner_id
-            score = scoring.score(hit.standing, self._relevance(owner))
-            if owner not in found and score >= max(min_score, hit.score):
-                found[owner] = hit.moved(score, _REASON)
-        return sorted(found.values(), key=lambda hit: -hit.score)
+        new = [hit for hit in self.hits if hit.owner_id not in found and _is_ordered(hit)]
+        scores = scoring.scores(
+            [hit.standing for hit in new], [self._relevance(hit.owner_id) for hit in new]
+        )
+        for hit, score in zip(new, scores, strict=True):
+            if score >= max(min_score, hit.score):
+                found[hit.owner_id] = hit.moved(score, _REASON)
+        return best_first(found.values())
 
     def _relevance(self, owner: str) -> float:
         """Return the probability that a text answers; one with another attribute must be clear."""
@@ -139,16 +146,19 @@ class Answers:
 
         What is linked is about the same.
         """
-        read = [hit for hit in hits if hit.owner_id in self.logits and _is_ordered(hit)]
-        linked = {frozenset((link.newer, link.older)) for link in links}
-        sums = {
-            hit.owner_id: sum(self._odds(hit, other, linked) for other in read if other is not hit)
-            for hit in read
-        }
-        best_first = iter(sorted(read, key=lambda hit: -sums[hit.owner_id]))
-        return [
-            _placed(next(best_first), hit.score) if hit.owner_id in sums else hit for hit in hits
+        places = [
+            place
+            for place, hit in enumerate(hits)
+            if hit.owner_id in self.logits and _is_ordered(hit)
         ]
+        read = [hits[place] for place in places]
+        odds = self._odds(read, links)
+        # Rounded, so that chance does not decide between equal ones.
+        order = np.argsort(-odds.sum(axis=1).round(9), kind="stable").tolist()
+        ordered = list(hits)
+        for place, best in zip(places, order, strict=True):
+            ordered[place] = _placed(read[best], hits[place].score)
+        return ordered
 
     def believed(self, links: Iterable[Link]) -> list[Link]:
         """Return the links by which a newer hit may take the place of an older one."""
@@ -160,17 +170,22 @@ class Answers:
             return True
         return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
 
-    def _odds(
-        self, hit: ScoredCandidate, other: ScoredCandidate, linked: Collection[frozenset[str]]
-    ) -> float:
-        """Return the odds that the first is the better answer, as a logarithm."""
-        here, there = hit.owner_id, other.owner_id
-        odds = 2 * self.weight * _FOR_LOGIT * (self.logits[here] - self.logits[there])
-        odds += 2 * (1 - self.weight) * _FOR_SCORE * (hit.score - other.score)
-        least = _ANSWERS if frozenset((here, there)) in linked else self._enough(here, there)
-        if min(self.logits[here], self.logits[there]) >= least:
-            odds += _FOR_NEWER * (self._is_later(hit, other) - self._is_later(other, hit))
-        return min(_MAX_ODDS, max(-_MAX_ODDS, odds))
+    def _odds(self, read: Sequence[ScoredCandidate], links: Iterable[Link]) -> Scores:
+        """Return the odds that each is a better answer than each other one, as logarithms."""
+        logits = np.array([self.logits[hit.owner_id] for hit in read], np.float64)
+        worth = 2 * self.weight * _FOR_LOGIT * logits
+        worth += 2 * (1 - self.weight) * _FOR_SCORE * np.array([hit.score for hit in read])
+        odds = worth[:, None] - worth
+        linked = {frozenset(link.ends) for link in links}
+        answering: list[int] = np.flatnonzero(logits >= _ANSWERS).tolist()
+        for one, other in permutations(answering, 2):
+            if self._is_later(read[one], read[other]):
+                ends = read[one].owner_id, read[other].owner_id
+                least = _ANSWERS if frozenset(ends) in linked else self._enough(*ends)
+                if min(logits[one], logits[other]) >= least:
+                    odds[one, other] += _FOR_NEWER
+                    odds[other, one] -= _FOR_NEWER
+        return np.clip(odds, -_MAX_ODDS, _MAX_ODDS)
 
     def _enough(self, one: str, other: str) -> float:
         """Return how clearly both must answer, so that the later one is what holds.
@@ -245,6 +260,11 @@ class Answering:
         """Load the model, so that the first question need not wait for it."""
         for model in self._models[:1]:
             await model.logits("?", ["."])
+
+    def forget(self) -> None:
+        """Forget what was read, because a text was forgotten."""
+        for model in self._models:
+            model.forget()
 
     async def read_more(
         self,
@@ -391,14 +411,22 @@ def _adjusted(logit: float, item: Item, record: Record | None, about: str) -> fl
 
 def _only_supposes(item: Item) -> bool:
     """Return whether a turn tells nothing that is so: "if I lived in Berlin, I'd cycle"."""
-    if not isinstance(item, Turn):
-        return False
-    spoken = sentences(readable(item.content))
-    return bool(spoken) and all(stance(sentence.plain) == "supposed" for sentence in spoken)
+    return isinstance(item, Turn) and _stances(item.content) == {"supposed"}
 
 
 def _says_several(item: Item) -> bool:
-    return isinstance(item, Turn) and len(sentences(readable(item.content))) > 1
+    return isinstance(item, Turn) and len(_sentences(item.content)) > 1
+
+
+# The same texts are found again and again.
+@lru_cache(maxsize=1_024)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(sentence.plain for sentence in sentences(readable(text)))
+
+
+@lru_cache(maxsize=1_024)
+def _stances(text: str) -> frozenset[str]:
+    return frozenset(map(stance, _sentences(text)))
 
 
 def _said_at(item: Item) -> datetime:

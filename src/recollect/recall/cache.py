@@ -245,6 +245,8 @@ class CachedRecaller:
         """Drop every answer, because something they may contain was forgotten."""
         self._answers.clear()
         self._count = 0
+        if self._services.answering is not None:
+            self._services.answering.forget()
 
     def stats(self) -> CacheStats:
         return CacheStats(hits=self._hits, misses=self._misses, entries=self._count)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.domain.archive import Archive
-from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Boost, Item, Standing
-from recollect.domain.page import Cursor
 from recollect.domain.sections import RecallSettings
-from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.errors import StorageError
 from recollect.language.extraction.acts import wants_reply
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
-# Sorts after every id, so that reading continues with the next ordinal.
-_LAST_ID: Final = "~"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -38,20 +34,25 @@ ArchiveText = Callable[[Archive], Awaitable[str]]
 class ScoredCandidate(NamedTuple):
     """A candidate with its final score and the boosts that changed it."""
 
+    owner_id: str
     candidate: Candidate
     standing: Standing
     score: float
     # Changes to the score after it was computed.
     boosts: tuple[Boost, ...] = ()
 
-    @property
-    def owner_id(self) -> str:
-        return self.candidate.owner_id
-
     def moved(self, score: float, reason: str) -> ScoredCandidate:
         """Return the candidate with another score, and a boost that explains it."""
         boost = Boost(reason=reason, factor=score / self.score)
         return self._replace(score=score, boosts=(*self.boosts, boost))
+
+
+_score_of: Final = attrgetter("score")
+
+
+def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Sort by score; equal ones stay in their order."""
+    return sorted(scored, key=_score_of, reverse=True)
 
 
 class CandidateLoader:
@@ -76,7 +77,7 @@ class CandidateLoader:
         self._standings: dict[str, Standing | None] = {}
         self._archived: dict[str, Archive] = {}
         self._items: dict[str, Item] = {}
-        self._said: dict[str, Turn | None] = {}
+        self._looked_up: set[str] = set()
         # The replies that were found to take note of a statement, with the id of that turn.
         self.replies: dict[str, str] = {}
 
@@ -84,10 +85,15 @@ class CandidateLoader:
         """Return the candidates that pass the filter, with their final scores."""
         if new := [one for one in candidates if one.owner_id not in self._standings]:
             await self._read_standings(new)
-        return [
-            ScoredCandidate(one, standing, self.scoring.score(standing, one.score))
+        found = [
+            (one, standing)
             for one in candidates
             if (standing := self._standings[one.owner_id]) is not None
+        ]
+        scores = self.scoring.scores([it for _, it in found], [one.score for one, _ in found])
+        return [
+            ScoredCandidate(one.owner_id, one, standing, score)
+            for (one, standing), score in zip(found, scores, strict=True)
         ]
 
     async def items(self, scored: Sequence[ScoredCandidate]) -> dict[str, Item]:
@@ -107,26 +113,22 @@ class CandidateLoader:
                 self._items[record.id] = record
         return self._items
 
-    async def acknowledged(self, reply: Turn) -> Turn | None:
-        """Return the user's statement that an assistant's reply merely takes note of.
+    def note_replies(self, scored: Iterable[ScoredCandidate]) -> None:
+        """Find out which replies of the assistant merely take note of a user's statement.
 
         What was neither asked for nor confirmed is no evidence about the user.
         """
-        if reply.role != "assistant":
-            return None
-        if reply.id not in self._said:
-            before = await self._store.turns(
-                [reply.scope],
-                Filter(session=reply.session),
-                after=Cursor(at=reply.ordinal - 2, id=_LAST_ID),
-                limit=1,
-            )
-            said = next(iter(before), None)
-            is_noted = said is not None and said.role == "user" and not wants_reply(said.content)
-            self._said[reply.id] = said if is_noted else None
-            if said is not None and is_noted:
-                self.replies[reply.id] = said.id
-        return self._said[reply.id]
+        for reply in scored:
+            before = reply.standing.before
+            if before is None or reply.owner_id in self._looked_up:
+                continue
+            self._looked_up.add(reply.owner_id)
+            said = before()
+            if said.role == "user" and not wants_reply(said.content):
+                self.replies[reply.owner_id] = said.id
+                passes = self._question.where.accepts_turn(said)
+                standing = Standing(observed_at=said.at, load=before, act=said.act)
+                self._standings.setdefault(said.id, standing if passes else None)
 
     async def _read_standings(self, candidates: Sequence[Candidate]) -> None:
         question, where = self._question, self._question.where

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recollect.domain.hit import Boost, Explanation, PathScore
 from recollect.domain.unit import TURN, UNIT_OWNERS, UnitOwner
@@ -34,24 +33,24 @@ class Candidate(NamedTuple):
     @property
     def unit(self) -> int:
         """Return the unit that represents the owner."""
-        return int(self.candidates.column("unit")[self.at])
+        return int(self.candidates.rows["unit"][self.at])
 
     @property
     def span(self) -> tuple[int, int]:
         return (
-            int(self.candidates.column("start")[self.at]),
-            int(self.candidates.column("end")[self.at]),
+            int(self.candidates.rows["start"][self.at]),
+            int(self.candidates.rows["end"][self.at]),
         )
 
     @property
     def is_found(self) -> bool:
         """Return whether the owner itself was found, not only something that it follows."""
-        return self.candidates.column("owner")[self.at] == self.owner_id
+        return self.candidates.rows["owner"][self.at] == self.owner_id
 
     @property
     def is_passage(self) -> bool:
         """Return whether a passage represents the owner, not the whole text."""
-        return bool(self.candidates.column("ordinal")[self.at])
+        return bool(self.candidates.rows["ordinal"][self.at])
 
     def explanation(
         self,
@@ -106,10 +105,6 @@ class Candidates:
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.between(0, len(self)))
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Return a column of the index; see `recollect.ports.units.COLUMNS`."""
-        return self.rows[name]
-
     def by_path(self, path: PathName, *, otherwise: float = 0.0) -> Scores:
         """Return the scores of a path for all owners."""
         scores = self._by_path.get((path, otherwise))
@@ -135,12 +130,12 @@ class Candidates:
 
     def turns(self, most: int) -> list[str]:
         """Return the ids of the turns among the best `most` owners."""
-        return listed(self.column("owner")[:most][self.column("kind")[:most] == _TURN])
+        return listed(self.rows["owner"][:most][self.rows["kind"][:most] == _TURN])
 
     def between(self, start: int, end: int) -> list[Candidate]:
         """Return the owners from one rank (counted from 0) up to another."""
-        kinds: list[int] = self.column("kind")[start:end].tolist()
-        owners: list[str] = self.column("owner")[start:end].tolist()
+        kinds: list[int] = self.rows["kind"][start:end].tolist()
+        owners: list[str] = self.rows["owner"][start:end].tolist()
         scores: list[float] = self.scores[start:end].tolist()
         return [
             Candidate(self, at, UNIT_OWNERS[kind], owner, score, self.superseded.get(owner))

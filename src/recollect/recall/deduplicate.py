@@ -22,7 +22,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.values import dataclass
 from recollect.language.times.expressions import When, find_times
 from recollect.language.words import stem
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidate_loader import ScoredCandidate, best_first
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _WORD_OR_CHARACTER: Final = re.compile(r"[a-z0-9]+|[^\W_]")
@@ -48,6 +48,8 @@ class _Comparable:
     item: Record | Turn
     text: str
     words: frozenset[str]
+    # The turns that it was made from.
+    sources: frozenset[str]
 
     @property
     def asks(self) -> bool:
@@ -76,7 +78,7 @@ class DuplicateDetector:
             same = next((other for other in different.values() if self._is_same(other, said)), None)
             if same is None:
                 different[item.id] = said
-            elif _is_made_of(item, same.item):
+            elif same.item.id in said.sources:
                 del different[same.item.id]
                 found = {
                     old: item.id if kept == same.item.id else kept for old, kept in found.items()
@@ -89,9 +91,9 @@ class DuplicateDetector:
 
     def _is_same(self, one: _Comparable, other: _Comparable) -> bool:
         if type(one.item) is not type(other.item):
-            if _is_made_of(one.item, other.item):
+            if other.item.id in one.sources:
                 return self._covers(one, other)
-            if _is_made_of(other.item, one.item):
+            if one.item.id in other.sources:
                 return self._covers(other, one)
         common = len(one.words & other.words)
         together = len(one.words) + len(other.words) - common
@@ -120,8 +122,9 @@ def accounts(
     """
     found: dict[str, str] = {}
     turns = {hit.id: hit for hit in hits if isinstance(hit, Turn)}
+    made = [(hit, _sources_of(hit)) for hit in hits if isinstance(hit, Record)]
     for turn in turns.values():
-        records = [hit for hit in hits if isinstance(hit, Record) and _is_made_of(hit, turn)]
+        records = [record for record, sources in made if turn.id in sources]
         enough = next((record for record in records if not tells_more(turn, record)), None)
         if enough is not None:
             found[turn.id] = enough.id
@@ -169,7 +172,7 @@ def _in_best_place(
         else hit
         for hit in scored
     ]
-    return sorted(lifted, key=lambda hit: -hit.score)
+    return best_first(lifted)
 
 
 def _left_out(hit: ScoredCandidate, reason: str) -> NearMiss:
@@ -180,8 +183,8 @@ def _prepare(item: Record | Turn) -> _Comparable:
     text = item.content[: _MAX_COMPARED_CHARS + 1].lower().strip()
     if len(text) > _MAX_COMPARED_CHARS:
         # Compared as a whole in `_say_the_same`.
-        return _Comparable(item, text, frozenset((text,)))
-    return _Comparable(item, text, _words(text))
+        return _Comparable(item, text, frozenset((text,)), _sources_of(item))
+    return _Comparable(item, text, _words(text), _sources_of(item))
 
 
 # The same texts are found again and again.
@@ -203,10 +206,11 @@ def _in_order(text: str) -> tuple[str, ...]:
     )
 
 
-def _is_made_of(item: Record | Turn, other: Record | Turn) -> bool:
-    if not isinstance(item, Record) or not isinstance(other, Turn) or item.is_session_episode:
-        return False
-    return any(source.turn == other.id for source in item.evidence)
+def _sources_of(item: Record | Turn) -> frozenset[str]:
+    """Return the turns that a record was made from; a summary only repeats what they say."""
+    if not isinstance(item, Record) or not item.evidence or item.is_session_episode:
+        return frozenset()
+    return frozenset([source.turn for source in item.evidence])
 
 
 def _are_of_the_same(one: _Comparable, other: _Comparable) -> bool:

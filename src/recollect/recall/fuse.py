@@ -69,7 +69,7 @@ def fuse(
     total = (evidence + around) * factors
     near = np.zeros(len(candidates))
     for timed in (answer for answer in found if answer.spans):
-        near = closeness(candidates.column("observed_at"), timed.spans)
+        near = closeness(candidates.rows["observed_at"], timed.spans)
         # The more of the question is about a time, the more a matching time is an answer.
         total = total * (1 + recall.time_boost * near) + timed.trust * _ONLY_TIME_SCORE * near
     before, after = _successions(candidates, superseded)
@@ -117,7 +117,7 @@ def _shared_words(
     trust = sum(answer.trust for answer in found if answer.path == "vector")
     if not model.translation * trust:
         return words
-    written_in = candidates.column("traits") & Trait.NOT_CHINESE
+    written_in = candidates.rows["traits"] & Trait.NOT_CHINESE
     is_foreign = written_in != (script_of(question.text) & Trait.NOT_CHINESE)
     if not is_foreign.any():
         return words
@@ -129,7 +129,7 @@ def _successions(candidates: Candidates, superseded: Mapping[str, str]) -> tuple
     """Return the places of superseded turns among the candidates, and of their successors."""
     if not superseded:
         return np.empty(0, np.intp), np.empty(0, np.intp)
-    places = {owner: place for place, owner in enumerate(listed(candidates.column("owner")))}
+    places = {owner: place for place, owner in enumerate(listed(candidates.rows["owner"]))}
     pairs = [
         (places[turn], places[record])
         for turn, record in superseded.items()
@@ -144,7 +144,7 @@ def _below_statements(scores: Scores, candidates: Candidates) -> Scores:
 
     "What did I tell you about food?" has the words of the question but not the answer.
     """
-    is_chatter = (candidates.column("traits") & _CHATTER) > 0
+    is_chatter = (candidates.rows["traits"] & _CHATTER) > 0
     if is_chatter.all() or not is_chatter.any():
         return scores
     best = scores[~is_chatter].max()
@@ -223,18 +223,18 @@ def _factors(question: Question, candidates: Candidates, recall: RecallSettings)
     """Return the factor of each candidate for its speaker, its length and what it contains."""
     factors = np.ones(len(candidates))
     answers = 1 + recall.answer_kind_boost * _answer_shares(question, candidates)
-    is_turn = candidates.column("kind") == _TURN
+    is_turn = candidates.rows["kind"] == _TURN
     if not is_turn.any():
         return factors * answers
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
-    factors += recall.speaker_boost * np.isin(candidates.column("speaker"), named)
-    by_assistant = (candidates.column("traits") & Trait.BY_ASSISTANT) > 0
+    factors += recall.speaker_boost * np.isin(candidates.rows["speaker"], named)
+    by_assistant = (candidates.rows["traits"] & Trait.BY_ASSISTANT) > 0
     sign = 1 if question.is_about_answers else -1
     factors += sign * recall.assistant_discount * by_assistant
-    fullness = np.log1p(candidates.column("variety")) / np.log1p(_FULL_TURN_TERMS)
+    fullness = np.log1p(candidates.rows["variety"]) / np.log1p(_FULL_TURN_TERMS)
     terseness = recall.terse_discount * (1 - np.minimum(fullness, 1.0))
     # Questions, requests and tool outputs seldom contain the answer.
-    is_chatter = (candidates.column("traits") & _CHATTER) > 0
+    is_chatter = (candidates.rows["traits"] & _CHATTER) > 0
     factors *= 1 - _CHATTER_DISCOUNT * is_chatter
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 
@@ -244,7 +244,7 @@ def _answer_shares(question: Question, candidates: Candidates) -> Scores | float
     kinds = list(question.wanted)
     if not kinds:
         return 0.0
-    traits = candidates.column("traits")
+    traits = candidates.rows["traits"]
     return np.mean([(traits & kind) > 0 for kind in kinds], axis=0)
 
 
@@ -257,7 +257,7 @@ def _freshness(question: Question, candidates: Candidates) -> Scores | float:
     if not question.lean.fresh:
         return 1.0
     asked_at = to_micros(question.asked_at or question.now)
-    age = (asked_at - candidates.column("observed_at")) // _DAY_MICROS
+    age = (asked_at - candidates.rows["observed_at"]) // _DAY_MICROS
     fresh = np.where(age >= 0, np.clip(1 - age / _FRESH_DAYS, 0.0, 1.0), 0.0)
     return 1 + question.lean.fresh * fresh
 

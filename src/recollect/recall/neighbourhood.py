@@ -29,8 +29,8 @@ def from_neighbours(
     candidates: Candidates, evidence: Scores, words: Scores, recall: RecallSettings
 ) -> Scores:
     """Return the evidence that each candidate gains from its surroundings."""
-    order = np.lexsort((candidates.column("place"), candidates.column("cluster")))
-    rows = {name: candidates.column(name)[order] for name in _COLUMNS}
+    order = np.lexsort((candidates.rows["place"], candidates.rows["cluster"]))
+    rows = {name: candidates.rows[name][order] for name in _COLUMNS}
     brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED_CHARS, 0.0)
     said = evidence[order] * brevity
     is_turn = rows["kind"] == _TURN

@@ -31,7 +31,12 @@ from recollect.ports.runtime import IN_TIME, seconds_left
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.answering import Answering, Answers, FacetCandidates
-from recollect.recall.candidate_loader import ArchiveText, CandidateLoader, ScoredCandidate
+from recollect.recall.candidate_loader import (
+    ArchiveText,
+    CandidateLoader,
+    ScoredCandidate,
+    best_first,
+)
 from recollect.recall.candidates import gather
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.fresh_links import FreshLinks
@@ -68,6 +73,7 @@ _MAX_LOST_RATIO: Final = 0.25
 _MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
 _MAX_REPLIES: Final = 24
+_NO_CANDIDATES: Final = gather(())
 _NONE_SUPERSEDED: Final[Mapping[str, str]] = MappingProxyType({})
 
 _log: Final = logging.getLogger(__name__)
@@ -107,8 +113,10 @@ class Recall:
             services.settings,
         )
         self._found: Sequence[Found] = ()
-        self._ranked = gather(())
+        self._ranked = _NO_CANDIDATES
         self._answers = Answers()
+        # The best candidates as they were last scored.
+        self._best: list[ScoredCandidate] = []
         # The hits to show, those that were left out, and whether the filter left too few.
         self._kept: list[ScoredCandidate] = []
         self._near_misses: tuple[NearMiss, ...] = ()
@@ -225,7 +233,7 @@ class Recall:
         """Return the turns that give way to a record; none if the past is asked for."""
         if self._question.is_about_past:
             return {}
-        items = await self._loader.items(self._kept)
+        items = await self._loader.items([*self._kept, *self._best])
         records = [item for item in items.values() if isinstance(item, Record)]
         return outlived(succession.by_turn, records)
 
@@ -274,33 +282,32 @@ class Recall:
         # A candidate farther back may rise when it is scored, but not beyond a bound.
         while looked_at < good and not _are_best(scored, limit, ranked.scores[looked_at] * most):
             reach = _reach(ranked.scores[:good], looked_at, limit, most)
-            chosen = ranked.between(looked_at, reach)
-            scored += await self._loader.score(chosen)
-            looked_at += len(chosen)
-            scored.sort(key=lambda hit: -hit.score)
-        return _behind_sources(await self._before_replies(scored)), looked_at, good
+            new = await self._loader.score(ranked.between(looked_at, reach))
+            scored = best_first((*scored, *new))
+            looked_at = reach
+        scored = _behind_sources(await self._before_replies(scored))
+        self._best = scored[:_MAX_REPLIES]
+        return scored, looked_at, good
 
     async def _before_replies(self, scored: list[ScoredCandidate]) -> list[ScoredCandidate]:
         """Return the candidates with the user's own words before a reply that notes them."""
-        best = scored[:_MAX_REPLIES]
-        if self._question.is_about_answers or not any(
-            hit.candidate.owner_kind == "turn" for hit in best
-        ):
+        if self._question.is_about_answers:
             return scored
-        items = await self._loader.items(best)
+        self._loader.note_replies(scored[:_MAX_REPLIES])
+        replies = self._loader.replies
+        best = [hit for hit in scored[:_MAX_REPLIES] if hit.owner_id in replies]
+        if not best:
+            return scored
         hits = {hit.owner_id: hit for hit in scored}
         for reply in best:
-            item = items.get(reply.owner_id)
-            said = await self._loader.acknowledged(item) if isinstance(item, Turn) else None
-            if said is None:
-                continue
-            candidate = reply.candidate._replace(owner_id=said.id, superseded_by=None)
-            own = hits.get(said.id) or next(iter(await self._loader.score([candidate])), None)
+            said = replies[reply.owner_id]
+            candidate = reply.candidate._replace(owner_id=said, superseded_by=None)
+            own = hits.get(said) or next(iter(await self._loader.score([candidate])), None)
             if own is not None and own.score <= reply.score:
                 hits[reply.owner_id] = reply._replace(score=own.score)
-                hits[said.id] = own._replace(score=reply.score)
-        replies = self._loader.replies
-        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.owner_id in replies))
+                hits[said] = own._replace(score=reply.score)
+        own = [hit for owner, hit in hits.items() if owner not in replies]
+        return best_first([*own, *(hits[owner] for owner in hits if owner in replies)])
 
     def _cut(
         self, scored: Sequence[ScoredCandidate], limit: int
@@ -333,7 +340,8 @@ class Recall:
         if answering is None or not most:
             return Answers()
         best, _, _ = await self._score(0.0, most)
-        best = [hit for hit in best if not _is_summary(hit)][:most]
+        summaries = _summaries_among(best)
+        best = [hit for hit in best if hit not in summaries][:most]
         asked, stating = await self._stating(best)
         items = await self._loader.items([*best, *stating])
         return await answering.read(self._question, best, items, stating, asked.about)
@@ -426,7 +434,7 @@ class Recall:
                 for newer, older in missing.items()
             ]
         )
-        hits = sorted([*kept, *added], key=lambda hit: -hit.score)
+        hits = best_first([*kept, *added])
         if self._services.answering is not None:
             items = await self._loader.items(hits)
             answers = await self._services.answering.read_more(question, answers, added, items)
@@ -470,7 +478,8 @@ class Recall:
     async def _hits(self, succession: Succession, links: Sequence[Link]) -> tuple[Hit, ...]:
         """Make the hits that are shown, with their explanations."""
         scored, question = self._kept, self._question
-        items = await self._loader.items(scored)
+        # Of duplicates that are not shown it counts how often they were said.
+        items = await self._loader.items([*scored, *(self._best if links else ())])
         units = [hit.candidate.unit for hit in scored]
         present = await self._services.units.terms_of(units)
         path_scores = self._ranked.path_scores([hit.candidate.at for hit in scored])
@@ -570,15 +579,16 @@ _MAX_SUMMARIES: Final = 2
 _MAX_EVENTS: Final = 20
 
 
-def _is_summary(hit: ScoredCandidate) -> bool:
-    return hit.standing.kind is Kind.EPISODIC and hit.standing.source == SESSION_EPISODE
+def _summaries_among(hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    likely = [hit for hit in hits if hit.standing.source == SESSION_EPISODE]
+    return [hit for hit in likely if hit.standing.kind is Kind.EPISODIC]
 
 
 def _behind_sources(hits: list[ScoredCandidate]) -> list[ScoredCandidate]:
     """Return the summaries of sessions last, with no more than the score of what is before."""
-    others = [hit for hit in hits if not _is_summary(hit)]
-    if not others or len(others) == len(hits):
+    summaries = _summaries_among(hits)
+    if not summaries or len(summaries) == len(hits):
         return hits
+    others = [hit for hit in hits if hit not in summaries]
     least = others[-1].score
-    summaries = (hit for hit in hits if _is_summary(hit))
     return [*others, *(hit._replace(score=min(hit.score, least)) for hit in summaries)]

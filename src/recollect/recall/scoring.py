@@ -7,13 +7,17 @@ is never lifted over one that is.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Final
+
+import numpy as np
 
 from recollect.domain.hit import Boost, Standing
 from recollect.domain.record import Kind, is_user_profile
 from recollect.domain.sections import RecallSettings
+from recollect.ports.units import Scores
 from recollect.recall.intent import IntentFactors
 
 _DAY: Final = timedelta(days=1)
@@ -23,6 +27,11 @@ _FULL_USE_COUNT: Final = 20
 _ENTRY_SHARE: Final = 0.05
 
 _KIND_REASONS: Final = {kind: f"kind {kind}" for kind in Kind}
+_LEANS: Final = {
+    Kind.SEMANTIC: attrgetter("semantic"),
+    Kind.EPISODIC: attrgetter("episodic"),
+    Kind.PROCEDURAL: attrgetter("procedural"),
+}
 
 
 def largest_factor(lean: IntentFactors, recall: RecallSettings) -> float:
@@ -42,11 +51,13 @@ class CandidateScoring:
         # Most memories have the same properties, so each combination is computed once.
         self._known: dict[Hashable, tuple[float, tuple[Boost, ...]]] = {}
 
-    def score(self, standing: Standing, relevance: float) -> float:
-        """Return the final score of a candidate."""
-        factor, _ = self._factor(standing)
-        score = factor * _sum(standing, relevance, self._recall, self._now)
-        return min(max(score, 0.0), 1.0)
+    def scores(self, standings: Sequence[Standing], relevance: Sequence[float]) -> list[float]:
+        """Return the final scores of candidates."""
+        known = self._known
+        # Everything but the time and the text is the same for most.
+        factors = [known[it[3:]][0] if it[3:] in known else self._factor(it)[0] for it in standings]
+        scores = np.array(factors) * self._sums(standings, np.array(relevance))
+        return np.minimum(np.maximum(scores, 0.0), 1.0).tolist()
 
     def boosts(self, standing: Standing) -> tuple[Boost, ...]:
         """Return the boosts that raised or lowered the score."""
@@ -55,8 +66,7 @@ class CandidateScoring:
 
     def _factor(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
         """Return the factor of everything but age and source, and the boosts it is made of."""
-        # Everything but the time and the text.
-        alike = standing[2:]
+        alike = standing[3:]
         known = self._known.get(alike)
         if known is None:
             factors = _factors(standing, self._lean, self._recall)
@@ -65,18 +75,17 @@ class CandidateScoring:
             self._known[alike] = known
         return known
 
-
-def _sum(standing: Standing, relevance: float, recall: RecallSettings, now: datetime) -> float:
-    decay = recall.decay_weight or 0.0
-    if not decay and not recall.source_weight:
-        return relevance
-    weights = recall.relevance_weight + decay + recall.source_weight
-    age = max((now - standing.observed_at) / _DAY, 0.0)
-    fresh = math.exp(-recall.decay_lambda * age)
-    source = recall.source_boosts.get(standing.source, 0.0)
-    # Age and source count in proportion to relevance: being new is no answer.
-    beside = relevance * (decay * fresh + recall.source_weight * source)
-    return (recall.relevance_weight * relevance + beside) / weights
+    def _sums(self, standings: Sequence[Standing], relevance: Scores) -> Scores:
+        recall, now = self._recall, self._now
+        decay = recall.decay_weight or 0.0
+        if not decay and not recall.source_weight:
+            return relevance
+        weights = recall.relevance_weight + decay + recall.source_weight
+        ages = np.maximum([(now - it.observed_at) / _DAY for it in standings], 0.0)
+        sources = np.array([recall.source_boosts.get(it.source, 0.0) for it in standings])
+        # Age and source count in proportion to relevance: being new is no answer.
+        beside = decay * np.exp(-recall.decay_lambda * ages) + recall.source_weight * sources
+        return relevance * (recall.relevance_weight + beside) / weights
 
 
 def _factors(
@@ -100,11 +109,7 @@ def _factors(
 
 
 def _intent_factor(kind: Kind, category: str, lean: IntentFactors) -> float:
-    by_kind = {
-        Kind.SEMANTIC: lean.semantic,
-        Kind.EPISODIC: lean.episodic,
-        Kind.PROCEDURAL: lean.procedural,
-    }[kind]
+    by_kind: float = _LEANS[kind](lean)
     return by_kind * (lean.preference if is_user_profile(category) else 1.0)
 
 

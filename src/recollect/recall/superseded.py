@@ -16,7 +16,7 @@ from recollect.domain.relation import Link
 from recollect.domain.values import dataclass
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidate_loader import ScoredCandidate, best_first
 from recollect.recall.candidates import Candidates
 from recollect.recall.paths import Found
 from recollect.recall.question import Question
@@ -66,7 +66,7 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
 
 def below_successors(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
     """Sort best first, with nothing superseded before its successor."""
-    if not any(hit.candidate.superseded_by for hit in scored):
+    if not scored or not scored[0].candidate.candidates.superseded:
         return scored
     scores = {hit.owner_id: hit.score for hit in scored}
     bounded = [
@@ -122,6 +122,8 @@ def newest_first(
 
     A newer item takes over a better score of the older one, because both are about the same.
     """
+    if not after:
+        return best_first(scored)
     by_owner = {hit.owner_id: hit for hit in scored}
     depths = {owner: _depth(owner, after, by_owner, frozenset()) for owner in by_owner}
     for owner in sorted(by_owner, key=lambda name: -depths[name]):

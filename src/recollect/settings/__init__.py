@@ -62,6 +62,7 @@ from recollect.settings.sections import (
     StorageSettings,
     StoreSettings,
     WorkspaceSettings,
+    default_of,
     fields_of,
     is_section,
     leaves,
@@ -145,17 +146,21 @@ class Settings(Section):
         return "" if is_elsewhere else self.storage.url
 
     @property
-    def vector_store(self) -> str:
-        """Return the URL of the vector store of this memory, with its key; empty for none."""
-        its, key = self.agent(self.scope.agent), self.storage.qdrant_key
+    def vector_stores(self) -> tuple[str, ...]:
+        """Return the URLs of the vector stores of this memory, with keys, the one to ask first."""
+        its = self.agent(self.scope.agent)
         own = self._named_store(its.store).vectors if its.store else its.vectors
-        chosen = own or self.storage.vectors
+        first = self._vector_store(own or self.storage.vectors, is_own=bool(own))
+        second = self._vector_store(self.storage.vectors_also, is_own=False) if first else ""
+        return tuple(dict.fromkeys(filter(None, (first, second))))
+
+    def _vector_store(self, chosen: str, *, is_own: bool) -> str:
         if chosen in ("", NO_VECTOR_STORE) or self.is_temporary:
             return ""
         if chosen == SAME_SERVER:
             if self.server_url and server_kind(self.server_url) == "postgresql":
                 return self.server_url
-            if own or not self.has_own_store(self.scope.agent):
+            if is_own or not self.has_own_store(self.scope.agent):
                 raise SettingsError(
                     f"vectors = {SAME_SERVER!r} needs a memory on PostgreSQL, and this one is "
                     f"{self.store_name}",
@@ -163,7 +168,7 @@ class Settings(Section):
                     hint="Give the URL of the PostgreSQL that is to hold the vectors.",
                 )
             return ""
-        place = urlsplit(chosen)
+        place, key = urlsplit(chosen), self.storage.qdrant_key
         lacks_key = place.scheme.startswith("qdrant") and place.netloc and "@" not in place.netloc
         return with_password(chosen, key) if key and lacks_key else chosen
 
@@ -216,11 +221,13 @@ class Settings(Section):
         its = self.of_agent(agent)
         backend, _ = self.store_of(agent)
         path = None if its.server_url or its.is_temporary else its.database
+        first, second = (*its.vector_stores, "", "")[:2]
         place: dict[str, Any] = {
             "backend": backend,
             "path": path.parent if path is not None and backend == "json" else path,
             "url": its.server_url,
-            "vectors": its.vector_store,
+            "vectors": first,
+            "vectors_also": second,
         }
         return its.of_agent(None).model_copy(
             update={"storage": self.storage.model_copy(update=place)}
@@ -323,7 +330,7 @@ class Settings(Section):
         return {
             ".".join(place): str(value) if field.repr else "(secret)"
             for place, value, field in leaves(self)
-            if value != field.get_default(call_default_factory=True)
+            if value != default_of(field)
         }
 
     @classmethod

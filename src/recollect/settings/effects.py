@@ -39,7 +39,7 @@ _NEEDS: Final[tuple[_Need, ...]] = (
         "no vectors are in Qdrant (storage.vectors)",
     ),
     _Need(
-        ("storage.vectors_from", "storage.vectors_exact"),
+        ("storage.vectors_from", "storage.vectors_exact", "storage.vectors_also"),
         lambda settings: bool(settings.storage.vectors),
         "there is no vector store (storage.vectors)",
     ),

@@ -246,6 +246,10 @@ def checked_vector_url(url: str) -> str:
     parts = urlsplit(url)
     known = (*_VECTOR_STORES.values(), SAME_SERVER, NO_VECTOR_STORE)
     if parts.scheme not in _VECTOR_STORES:
+        from recollect.backends.vectors import store_of_others
+
+        if parts.scheme and store_of_others(parts.scheme) is not None:
+            return url
         raise ValueError(f"must look like {', '.join(known[:-1])} or {known[-1]}")
     is_local = parts.scheme == "qdrant" and not parts.netloc
     if parts.scheme == "postgresql":

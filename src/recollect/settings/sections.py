@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -76,6 +76,12 @@ def fields_of(section: type[Any]) -> Mapping[str, FieldInfo]:
         field.name: FieldInfo.from_annotated_attribute(types[field.name], field)
         for field in fields(section)
     }
+
+
+def default_of(field: FieldInfo) -> object:
+    """Return what a setting is that nobody set; pydantic would inspect its maker each time."""
+    make = cast("Callable[[], object] | None", field.default_factory)
+    return field.default if make is None else make()
 
 
 def is_section(kind: object) -> TypeGuard[type[Any]]:
@@ -239,6 +245,12 @@ class StorageSettings(Section):
         repr=False,
         description="vector store of large scopes: qdrant://HOST:6333, milvus://HOST:19530, "
         "postgresql://…, or pgvector in the same PostgreSQL; empty = none",
+    )
+    vectors_also: VectorUrl = Field(
+        default="",
+        repr=False,
+        description="a second vector store that is kept up to date too, and asked while the first "
+        "one is away; the two may change places at any time; empty = none",
     )
     vectors_from: Annotated[int, Field(ge=1)] = Field(
         default=100_000,

@@ -324,8 +324,11 @@ class Spool:
                 _log.exception("the replay of what waits for the database goes on later")
 
     def _until_next(self) -> float:
-        """Return how long nothing is to be done unless somebody calls."""
-        due = min((due for _, due in self._paused.values()), default=float("inf"))
+        """Return how long nothing is to be done unless somebody calls, as a server's return does."""
+        due = min(
+            (due for scope, (_, due) in self._paused.items() if not self._is_away(scope)),
+            default=float("inf"),
+        )
         return min(max(0.0, due - time.monotonic()), _LOOK_SECONDS)
 
     async def _replay_all(self) -> None:
@@ -334,8 +337,8 @@ class Spool:
             for scope in ready:
                 try:
                     await self._replay_some(scope)
-                except RecollectError as problem:
-                    _log.warning("%d writes wait for the database: %s", len(self._waiting), problem)
+                except Exception as problem:  # noqa: BLE001, the other scopes are not held up
+                    _log.warning("%d writes wait for the database: %r", len(self._waiting), problem)
                     pause, _ = self._paused.get(scope, (_FIRST_PAUSE_SECONDS / 2, 0))
                     pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
                     self._paused[scope] = pause, time.monotonic() + pause

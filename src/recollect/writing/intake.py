@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any, Final, cast
 
@@ -36,6 +36,8 @@ from recollect.errors import InvalidInput
 from recollect.language.claims.moods import mood, plain
 from recollect.language.claims.subjects import lasting_topic, tells_taste
 from recollect.language.extraction.grounding import ground
+from recollect.language.extraction.message import language_of
+from recollect.language.times.dating import last_day, with_dates
 from recollect.ports.runtime import Clock
 from recollect.recall.user_names import with_names
 from recollect.writing.batch import Incoming, ms_since
@@ -50,6 +52,8 @@ _GENERAL: Final = "general"
 _PREFERENCE: Final = "preference"
 _STATED: Final = "user-stated"
 _PERSON_CATEGORIES: Final = frozenset({"user", USER_PROFILE})
+# The day of a text is that of its time zone, and may end later where the user is.
+_A_DAY: Final = timedelta(days=1)
 _LABEL: Final = re.compile(r"^[^:：]{1,20}[:：]\s*")
 
 
@@ -267,12 +271,17 @@ class Intake:
     def _with_lifetime(
         self, record: Record, *, is_kept: bool, lasts: Lasts | None = None
     ) -> Record:
-        """Return the record, with an expiry in the short-term tier unless it is kept for good."""
+        """Return the record, with an expiry in the short-term tier unless it is kept for good.
+
+        What is to happen on a day is not forgotten before that day is over.
+        """
         if is_kept:
             return record
-        expires = record.expires_at or self._clock.now() + self._buffer.lifetime(
-            record.category, lasts
-        )
+        expires = record.expires_at
+        if expires is None:
+            expires = self._clock.now() + self._buffer.lifetime(record.category, lasts)
+            day = last_day(record.content, record.first_observed)
+            expires = max(expires, day + _A_DAY) if day else expires
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
 
     def _redact(
@@ -345,7 +354,10 @@ def _record_of(
     # Facts about a user belong to the user, whichever agent learned them.
     is_theirs = is_user_profile(claim.category) and caller.scope.user is not None
     scope = caller.scope.of_user if is_theirs else caller.scope
-    record = new_record(claim.content, fields, scope, now)
+    content = claim.content
+    if claim.kind is not Kind.PROCEDURAL:
+        content = with_dates(content, said_at, language_of(content))
+    record = new_record(content, fields, scope, now)
     if claim.facet:
         record = record.evolve(facet=claim.facet, about=claim.about)
     return record if claim.details is None else record.evolve(details=claim.details)

@@ -2,8 +2,11 @@
 
 import hashlib
 import inspect
+import io
 import os
+import re
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from mem0.utils.factory import EmbedderFactory
 
 from recollect.compat import mem0 as compat
 from recollect.sync import Memory as RecollectMemory
+from tests.chat_server import chat_server, openai_text
 
 USERS = ("alice", "bob", "陈晓")
 
@@ -159,3 +163,24 @@ def test_every_call_takes_what_mem0s_takes(name: str):
             assert it.kind == found[it.name].kind, (call, it.name)
         more = [it for it in found.values() if it.name not in {one.name for one in wanted}]
         assert not more, (call, more)
+
+
+def test_the_program_of_mem0s_readme_runs_with_another_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    about = metadata.metadata("mem0ai").get_payload()
+    blocks = re.findall(r"```python\n(.*?)```", str(about), flags=re.DOTALL)
+    (program,) = [it for it in blocks if "from mem0 import Memory" in it]
+    program = program.replace("from mem0 import", "from recollect.compat.mem0 import")
+    monkeypatch.setenv("RECOLLECT_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", "k-1")
+    said = "Hi, I'm Alex. I love basketball and gaming.\nWhat do I love?\nexit\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(said))
+    with chat_server() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        server.answers_to = lambda _: openai_text("I will remember that.")
+        exec(program, {"__name__": "__main__"})
+    assert capsys.readouterr().out.count("I will remember that.") == 2
+    first, second = (str(it["messages"][0]["content"]) for it in server.bodies)
+    assert "basketball" not in first
+    assert "basketball" in second, "what was said is recalled for the second message"

@@ -278,6 +278,45 @@ async def test_levels_follow_the_budget():
     assert window[1].text.startswith("[session digest]")
 
 
+_PICTURE = ImagePart(source={"media_type": "image/png", "data": "iVBORw0KGgo="})
+
+
+def _with_picture() -> list[Message]:
+    messages = _talk(41)
+    messages[3] = replace(messages[3], parts=(*messages[3].parts, _PICTURE))
+    return messages
+
+
+async def test_a_model_says_what_an_image_shows_once_and_that_is_kept():
+    messages = _with_picture()
+    budget = int(sum(_COUNTER.count(it.text) + 4 for it in messages) / 0.4)
+    background, model = _background("A login form; the error says E-4031.")
+    result = await background.compressed(messages, budget)
+    assert result.level == 1
+    told = "[image: A login form; the error says E-4031.]"
+    assert told in apply(messages, result.edits)[3].text
+    assert [prompt.image for prompt in model.prompts] == [_PICTURE.source]
+    # Another process goes on with what was stored, and asks nothing.
+    stored = Compression.from_json(json.loads(json.dumps(background.compression.as_json())))
+    again = ScriptedModel(())
+    resumed = BackgroundCompression(
+        Summariser(_COUNTER, _OPTIONS, again), _COUNTER, _OPTIONS, stored, most_verbatim=48
+    )
+    assert told in apply(messages, (await resumed.compressed(messages, budget)).edits)[3].text
+    assert not again.prompts
+
+
+async def test_an_image_that_no_model_can_see_is_told_by_kind_and_size():
+    messages = _with_picture()
+    budget = int(sum(_COUNTER.count(it.text) + 4 for it in messages) / 0.4)
+    blind = ModelError("It takes text only.", code="model_failed", hint="")
+    background, model = _background(blind)
+    for _ in range(2):
+        result = await background.compressed(messages, budget)
+        assert "[image: image/png, 9 bytes]" in apply(messages, result.edits)[3].text
+    assert len(model.prompts) == 1
+
+
 async def test_too_many_messages_are_summarised_even_if_tokens_are_plenty():
     background, _ = _background()
     messages = _talk(75)

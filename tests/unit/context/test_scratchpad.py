@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from recollect.errors import InvalidInput
 from recollect.ports.runtime import SystemClock
 from recollect.ports.state import State
 from tests.conftest import TurnedClock
+from tests.nursery import WARM
 from tests.process_state import ProcessState
 
 _ANN = Scope(user="ann")
@@ -253,7 +253,7 @@ asyncio.run(main())
 
 
 def _writer(name: str, database: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _WRITER, name, str(database)])
+    return subprocess.Popen([WARM, "-c", _WRITER, name, str(database)])
 
 
 async def test_two_processes_that_write_at_once_lose_nothing(database_path: Path):

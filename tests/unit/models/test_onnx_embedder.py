@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import EmbeddingFailed, ModelDamaged
 from recollect.models.onnx_embedder import ModelFiles, ModelTraits, OnnxEmbedder
-from recollect.models.onnx_model import Session, open_session
+from recollect.models.onnx_model import WORKERS, Session, open_session
 from tests.unit.models.tiny_model import DIMENSION, tiny_files, tiny_graph, tiny_tokenizer
 
 TRAITS = ModelTraits(name="tiny", dimension=DIMENSION, longest=8)
@@ -208,7 +208,7 @@ async def test_cancelling_takes_effect_at_once_and_stops_the_rest():
     session = FakeSlowSession(tiny_graph(), gate)
     embedder = OnnxEmbedder(TRAITS, tiny_files, open_session=lambda graph: session)
     work = asyncio.create_task(embedder.embed(["one two three four"] * 2000, "passage"))
-    await began(session, embedder._workers)
+    await began(session, WORKERS)
 
     work.cancel()
     async with asyncio.timeout(30):
@@ -228,7 +228,7 @@ async def test_a_question_does_not_wait_for_a_long_import():
     session = FakeSlowSession(tiny_graph(), gate)
     embedder = OnnxEmbedder(TRAITS, tiny_files, open_session=lambda graph: session)
     long_import = asyncio.create_task(embedder.embed(["one two three four"] * 2000, "passage"))
-    await began(session, embedder._workers)
+    await began(session, WORKERS)
 
     question = asyncio.create_task(embedder.embed(["one"], "query"))
     await began(session, 1)  # although no run of the import has ended
@@ -246,7 +246,7 @@ async def test_imports_share_the_cores_whoever_asks_for_them():
     texts = ["one two three four"] * 400
     await asyncio.to_thread(embedder._tokens, texts[:1], "passage")
     imports = [asyncio.create_task(embedder.embed(texts, "passage")) for _ in range(3)]
-    await began(session, embedder._workers)
+    await began(session, WORKERS)
 
     assert not await asyncio.to_thread(session.began.acquire, timeout=0.2)
     gate.set()

@@ -25,6 +25,7 @@ def _hits(*scores: float) -> list[ScoredCandidate]:
     (candidate,) = fuse(question(), paths, RecallSettings(), MemoryCalibration())
     return [
         ScoredCandidate(
+            "abc"[place],
             candidate._replace(owner_id="abc"[place]),
             Standing(observed_at=_FIRST + timedelta(days=place)),
             score,

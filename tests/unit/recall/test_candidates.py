@@ -38,8 +38,8 @@ def test_a_long_text_counts_half_as_a_whole_and_half_by_its_best_passage():
     candidates = gather([found("keyword", [*scored, (row(20), 0.5)])])
     assert candidates.owners.tolist() == [10, 20]
     assert candidates.by_path("keyword").tolist() == pytest.approx([0.6, 0.5])
-    assert candidates.column("unit").tolist() == [12, 20], "its best passage speaks for it"
-    assert candidates.column("end")[0] == 900
+    assert candidates.rows["unit"].tolist() == [12, 20], "its best passage speaks for it"
+    assert candidates.rows["end"][0] == 900
 
 
 def test_a_passage_whose_whole_was_not_found_is_held_at_what_was_cut_off():
@@ -55,4 +55,4 @@ def test_words_say_best_which_unit_speaks_for_an_owner():
     by_words, by_meaning = row(11, ordinal=1), row(12, ordinal=2)
     candidates = gather([found("keyword", [(by_words, 0.1)]), found("vector", [(by_meaning, 0.9)])])
     assert candidates.owners.tolist() == [10]
-    assert candidates.column("unit").tolist() == [11]
+    assert candidates.rows["unit"].tolist() == [11]

@@ -51,7 +51,7 @@ def _weighed(
     item: Record | Turn, settings: RecallSettings = _SETTINGS, lean: IntentFactors = _PLAIN
 ) -> _Weighed:
     weighing, standing = CandidateScoring(lean, settings, NOW), _standing(item)
-    return _Weighed(weighing.score(standing, 0.5), weighing.boosts(standing))
+    return _Weighed(weighing.scores([standing], [0.5])[0], weighing.boosts(standing))
 
 
 def test_a_plain_record_keeps_its_score_and_has_nothing_to_explain():
@@ -110,8 +110,7 @@ def test_a_question_to_other_agents_leans_to_what_they_know():
     theirs = own._replace(is_of_others=True)
     options = _SETTINGS
     weighing = CandidateScoring(asked, options, NOW)
-    assert weighing.score(own, 0.5) == 0.5
-    assert weighing.score(theirs, 0.5) == pytest.approx(0.5 * asked.shared)
+    assert weighing.scores([own, theirs], [0.5, 0.5]) == pytest.approx([0.5, 0.5 * asked.shared])
     assert weighing.boosts(theirs) == (Boost(reason="known to others", factor=asked.shared),)
     assert CandidateScoring(_PLAIN, options, NOW).boosts(theirs) == ()
     assert largest_factor(asked, options) >= asked.shared > 1
@@ -134,8 +133,8 @@ def test_a_preferred_source_is_weighed_by_the_fit():
     assert preferred == pytest.approx(0.5)
     assert other == pytest.approx(0.5 / 1.2)
     weighing = CandidateScoring(_PLAIN, options, NOW)
-    unfit = weighing.score(_standing(_record(source="user")), 0.0)
-    assert unfit == 0.0, "what does not fit is not lifted"
+    unfit = weighing.scores([_standing(_record(source="user"))], [0.0])
+    assert unfit == [0.0], "what does not fit is not lifted"
 
 
 @given(
@@ -167,7 +166,7 @@ def test_no_score_leaves_its_bounds(
         confidence=confidence,
         first_observed=NOW - timedelta(days=days),
     )
-    score = CandidateScoring(lean, options, NOW).score(_standing(record), relevance)
+    (score,) = CandidateScoring(lean, options, NOW).scores([_standing(record)], [relevance])
     assert 0 <= score <= 1
     most = relevance * largest_factor(lean, options)
     assert score <= most + 1e-12, "candidates farther back are safe"

@@ -87,7 +87,7 @@ def test_whatever_is_weighed_later_it_stays_below():
     scores = {"turn_1": 0.9, "turn_2": 0.5, "record_3": 0.7}
     standing = Standing(observed_at=NOW)
     weighed = [
-        ScoredCandidate(candidate=ranked[owner], standing=standing, score=score)
+        ScoredCandidate(owner_id=owner, candidate=ranked[owner], standing=standing, score=score)
         for owner, score in scores.items()
     ]
     told = [(it.owner_id, it.score) for it in below_successors(weighed)]

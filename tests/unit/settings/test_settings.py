@@ -341,14 +341,14 @@ def test_s4s_variables_choose_sqlite_with_qdrant(
             monkeypatch.setenv(name, value)
     settings = Settings.load()
     assert settings.storage.backend == "sqlite"
-    assert settings.vector_store == store
+    assert settings.vector_stores == (store,)
 
 
 def test_a_url_may_choose_pgvector_in_the_same_database():
     url = "postgresql://me@db.example/memory?sslmode=require&vectors=pgvector"
     settings = Settings.at(url)
     assert settings.server_url == "postgresql://me@db.example/memory?sslmode=require"
-    assert settings.vector_store == settings.server_url
+    assert settings.vector_stores == (settings.server_url,)
 
 
 def test_each_store_of_agents_may_have_its_own_vector_store(tmp_path: Path):
@@ -364,14 +364,22 @@ def test_each_store_of_agents_may_have_its_own_vector_store(tmp_path: Path):
             },
         }
     )
-    chosen = {name: settings.of_agent(name).vector_store for name in ("one", "two", "three", None)}
+    second = "postgresql://me@p.example/vectors"
+    both = settings.model_copy(
+        update={"storage": settings.storage.model_copy(update={"vectors_also": second})}
+    )
+    names = ("one", "two", "three", None)
+    chosen = {name: settings.of_agent(name).vector_stores for name in names}
     assert chosen == {
-        "one": "qdrant://q.example",
-        "two": "",
-        "three": "milvus://m.example",
-        None: "milvus://m.example",
+        "one": ("qdrant://q.example",),
+        "two": (),
+        "three": ("milvus://m.example",),
+        None: ("milvus://m.example",),
     }
-    assert settings.at_store_of("one").vector_store == "qdrant://q.example"
+    for name in names:
+        followed = (*chosen[name], second) if chosen[name] else ()
+        assert both.of_agent(name).vector_stores == followed
+        assert both.at_store_of(name).vector_stores == followed
 
 
 @pytest.mark.parametrize("url", ["http://q.example", "qdrant://", "milvus://", "chroma://x", "x"])

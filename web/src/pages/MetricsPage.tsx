@@ -153,6 +153,7 @@ function Metrics() {
         />
       }
     >
+      <Stores />
       <Loaded query={found}>
         {({ total, points }) => (
           <div className="grid gap-4 md:grid-cols-2">
@@ -183,6 +184,41 @@ function Metrics() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** The stores that follow the database, if there are any, and how far each of them is. */
+function Stores() {
+  const { t } = useTranslation();
+  const format = useFormat();
+  const found = useQuery({
+    queryKey: [keys.live, "stores"],
+    refetchInterval: 10_000,
+    queryFn: () => answer(api.GET("/v1/stats")),
+  });
+  const stores = found.data?.followers ?? [];
+  if (stores.length === 0) return null;
+  return (
+    <section className="panel mb-4 p-5" aria-label={t("metrics.stores")}>
+      <h2 className="font-semibold">{t("metrics.stores")}</h2>
+      <p className="caption mt-0.5">{t("metrics.storesLead")}</p>
+      <ul className="mt-3 space-y-2">
+        {stores.map((store) => (
+          <li key={store.name} className="flex flex-wrap justify-between gap-x-4">
+            <span className="break-all">{store.name}</span>
+            <span className="number">
+              {t(`metrics.store.${store.condition}`)}{" · "}
+              {t("metrics.storeHas", {
+                done: format.number(store.done),
+                total: format.number(store.total),
+                lag: format.number(store.lag),
+              })}
+            </span>
+            {store.problem !== "" && <p className="caption w-full">{store.problem}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -68,8 +68,10 @@ class Weights:
         units, frequencies = self.statistics.units, self.statistics.frequencies
         assumed = self.assumed or (0,) * len(frequencies)
         return tuple(
-            (K1 + 1) * inverse_frequency(units + more, (one or least) + more)
-            for one, more in zip(frequencies, assumed, strict=True)
+            [
+                (K1 + 1) * inverse_frequency(units + more, (one or least) + more)
+                for one, more in zip(frequencies, assumed, strict=True)
+            ]
         )
 
     def damping(self, lengths: NDArray[np.int32]) -> Scores:

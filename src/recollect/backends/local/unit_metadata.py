@@ -35,6 +35,7 @@ _SMALL_UNREAD: Final = 500
 # A unit with more terms takes as long to read as several.
 _TERMS_PER_UNIT: Final = 50
 _MAX_NOTED_SCOPES: Final = 100_000
+_UNKNOWN: Final = (0, False)
 
 _TABLE: Final = schema.units.c
 _SELECT: Final = select(
@@ -70,8 +71,8 @@ class Catalogue:
 
     def __init__(self, budget_bytes: int) -> None:
         self._shelf: Shelf[int, _Kept] = Shelf(budget_bytes)
-        self._small: dict[tuple[Scope, ...], bool] = {}
-        self._sizes: dict[tuple[Scope, ...], int] = {}
+        # The sizes of scopes, and whether that is small.
+        self._sizes: dict[tuple[Scope, ...], tuple[int, bool]] = {}
         self._first_asked: dict[int, datetime] = {}
         self._asked_again: set[int] = set()
 
@@ -102,23 +103,21 @@ class Catalogue:
 
     def are_known(self, scopes: Sequence[Scope]) -> bool:
         """Return whether the sizes of these scopes are known."""
-        return tuple(scopes) in self._small
+        return tuple(scopes) in self._sizes
 
     def are_small(self, scopes: Sequence[Scope]) -> bool:
         """Return whether a search in these scopes is faster than handing it to a thread."""
-        return self._small.get(tuple(scopes), False)
+        return self._sizes.get(tuple(scopes), _UNKNOWN)[1]
 
     def have_grown(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow]) -> bool:
         """Return whether so much was added to these scopes that reading it takes long."""
-        return _size(rows) > self._sizes.get(tuple(scopes), 0) + _SMALL_UNREAD
+        return _size(rows) > self._sizes.get(tuple(scopes), _UNKNOWN)[0] + _SMALL_UNREAD
 
     def _note(self, scopes: Sequence[Scope], rows: Sequence[ScopeRow], most: int) -> None:
-        if len(self._small) >= _MAX_NOTED_SCOPES:
-            self._small.clear()
+        if len(self._sizes) >= _MAX_NOTED_SCOPES:
             self._sizes.clear()
-        noted = tuple(scopes)
-        size = self._sizes[noted] = _size(rows)
-        self._small[noted] = size <= most
+        size = _size(rows)
+        self._sizes[tuple(scopes)] = size, size <= most
 
     def stats(self) -> IndexStats:
         return self._shelf.stats()

@@ -111,7 +111,8 @@ def record_from(row: Row, scope: Scope) -> Record:
     """Return the record a row stands for."""
     kind = _KINDS[row["kind"]]
     values: dict[str, Any] = dict(zip(_PLAIN, _plain_of(row), strict=True))
-    values.update(zip(_TIMES, map(_moment, _times_of(row)), strict=True))
+    times = [None if it is None else _instant(it) for it in _times_of(row)]
+    values.update(zip(_TIMES, times, strict=True))
     return Record(
         **values,
         scope=scope,
@@ -145,8 +146,10 @@ def standing_of_record(
     )
 
 
-def standing_of_turn(row: Row, load: Callable[[], Turn]) -> Standing:
-    return Standing(observed_at=_instant(row["at"]), load=load, act=row["act"])
+def standing_of_turn(
+    row: Row, load: Callable[[], Turn], before: Callable[[], Turn] | None
+) -> Standing:
+    return Standing(observed_at=_instant(row["at"]), load=load, before=before, act=row["act"])
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:
@@ -184,10 +187,10 @@ def turn_from(row: Row, scope: Scope) -> Turn:
         role=row["role"],
         speaker=row["speaker"],
         content=row["content"],
-        at=from_micros(row["at"]),
+        at=_instant(row["at"]),
         task=row["task"],
         payload={} if row["payload"] == "{}" else json.loads(row["payload"]),
-        recorded_at=from_micros(row["recorded_at"]),
+        recorded_at=_instant(row["recorded_at"]),
         act=row["act"],
     )
 

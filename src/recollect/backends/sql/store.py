@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from recollect.domain.turn import Turn
     from recollect.ports.runtime import Clock
 
+_BEFORE: Final = "before_"
+_TURN: Final = tuple(column.name for column in schema.turns.c)
 # So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50
 # and of so many what is weighed of them.
@@ -160,8 +162,12 @@ class SqlStore:
                     standings[row["id"]] = standing_of_record(row, is_of_others=is_of_others)
             if turns:
                 for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
-                    load = partial(turn_from, row, found[row["scope_id"]])
-                    standings[row["id"]] = standing_of_turn(row, load)
+                    scope = found[row["scope_id"]]
+                    load, before = partial(turn_from, row, scope), None
+                    if row[_BEFORE + "id"] is not None:
+                        its = {name: row[_BEFORE + name] for name in _TURN}
+                        before = partial(turn_from, its, scope)
+                    standings[row["id"]] = standing_of_turn(row, load, before)
             return standings
 
         are_few = len(records) <= _FEW_STANDINGS and len(turns) <= _FEW
@@ -271,7 +277,16 @@ def _standings_of_records(where: Filter) -> PreparedStatement:
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _turns_in_any_order(where: Filter) -> PreparedStatement:
-    return PreparedStatement(_turns_statement(where))
+    """Turns, and before each reply of the assistant the turn that it follows."""
+    turns, before = schema.turns, schema.turns.alias()
+    follows = and_(
+        turns.c.role == "assistant",
+        *(before.c[name] == turns.c[name] for name in ("scope_id", "session")),
+        before.c.ordinal == turns.c.ordinal - 1,
+    )
+    columns = (column.label(_BEFORE + column.name) for column in before.c)
+    statement = _turns_statement(where).add_columns(*columns)
+    return PreparedStatement(statement.select_from(turns.outerjoin(before, follows)))
 
 
 def _records_statement(where: Filter) -> Select[*tuple[Any, ...]]:

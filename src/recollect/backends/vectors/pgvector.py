@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS: Final = 5
 _CONNECTIONS: Final = 4
+_PUT_SECONDS: Final = 600.0
 _LEAST_EFFORT: Final = 100
 _MOST_EFFORT: Final = 1_000
 # The graph is one for all scopes, so a search passes vectors of others until it has enough.
@@ -62,7 +63,8 @@ class PgvectorSink:
                     "ON CONFLICT (unit) DO UPDATE SET vector = excluded.vector"
                 )
 
-        await self._client.call(put)
+        # Each goes into the graph, which takes milliseconds on a machine that is not busy.
+        await self._client.call(put, within=_PUT_SECONDS)
 
     async def finish(self, space: Space) -> None:
         """Make the graph, which is quicker for many vectors together than one by one."""

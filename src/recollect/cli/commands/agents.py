@@ -17,7 +17,7 @@ from recollect.memory import Memory
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The agent.")]
 PasswordVariable = Annotated[
     str | None,
-    typer.Option(metavar="VARIABLE", help="Holds the password; RECOLLECT_PASSWORD_…"),
+    typer.Option(metavar="VARIABLE", help="Variable that holds the password: RECOLLECT_PASSWORD_…"),
 ]
 
 
@@ -45,7 +45,8 @@ async def set_agent(
         bool | None, typer.Option("--enabled/--disabled", help="Whether it has memory.")
     ] = None,
     store: Annotated[
-        str | None, typer.Option(metavar="STORE", help="Its store; --to of move says which.")
+        str | None,
+        typer.Option(metavar="STORE", help="Its store, named as for `agents move --to`."),
     ] = None,
     password_env: PasswordVariable = None,
     prefetch_limit: Annotated[

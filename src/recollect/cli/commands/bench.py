@@ -294,7 +294,11 @@ def _chosen(
     if suite is not None and set_name is None and data is None:
         names = sets_in(suite)
         if not names:
-            raise NotFound(f"There is no recall set in {suite}", code="unknown_set")
+            raise NotFound(
+                f"There is no recall set in {suite}",
+                code="unknown_set",
+                hint="A set is NAME.corpus.jsonl.gz with NAME.queries.jsonl.gz.",
+            )
         return [(name, suite) for name in names]
     if suite is None and set_name is not None and data is not None:
         return [(set_name, data)]

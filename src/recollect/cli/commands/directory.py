@@ -48,7 +48,7 @@ async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None)
 
 
 async def graph(memory: Memory, limit: Limit = 50) -> Answer:
-    """List the names in records, and what each is told of together with."""
+    """List the names in records, and which others each is mentioned with."""
     found = await memory.graph(limit=limit)
     return Answer(found, lambda console: _tell_graph(console, found))
 
@@ -108,7 +108,7 @@ async def workspace_records(
 async def workspace_graph(
     memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None, limit: Limit = 50
 ) -> Answer:
-    """List the names in records, and what each is told of together with."""
+    """List the names in records, and which others each is mentioned with."""
     found = await _whole(memory).graph(agent=of_agent, user=of_user, limit=limit)
     return Answer(found, lambda console: _tell_graph(console, found))
 
@@ -144,7 +144,7 @@ async def workspace_recall(
 async def workspace_health(
     memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None
 ) -> Answer:
-    """Return how much is stored, how far it is trusted, and what needs attention."""
+    """Show how much is stored, how far it is trusted, and what needs attention."""
     found = await _whole(memory).health(agent=of_agent, user=of_user)
     return Answer(found, lambda console: show.health(console, found))
 

@@ -32,7 +32,7 @@ Into = Annotated[
 Among = Annotated[
     str | None, typer.Option("--collection", "-c", metavar="NAME", help="Only this collection.")
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Repeatable.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag (repeatable).")]
 Everybody = Annotated[
     bool,
     typer.Option("--everybody", help="For all users and agents of the workspace, not only you."),
@@ -122,20 +122,27 @@ async def search(
     query: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
     collection: Annotated[
         list[str] | None,
-        typer.Option("--collection", "-c", metavar="NAME", help="Only these; repeatable."),
+        typer.Option(
+            "--collection", "-c", metavar="NAME", help="Only this collection (repeatable)."
+        ),
     ] = None,
     tag: Tags = None,
     kind: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only these; repeatable.")
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only this type (repeatable)."),
     ] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Changed since.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Changed before.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only if changed since then.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Only if changed before then.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of passages.")] = 5,
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain how each passage was found.")
     ] = False,
 ) -> Answer:
-    """Return the passages that answer a question, with citations."""
+    """Find the passages that answer a question, with citations."""
     found = await memory.knowledge.search(
         query,
         collections=collection,

@@ -351,8 +351,8 @@ def _started(
     notice = _NOTICES[door].format(keys=f"{_program()} keys", place=place)
 
     def tell(console: Console) -> None:
-        show.line(console, f"Recollect listens on {address}; its data is in")
-        show.line(console, f"{settings.store_name}. Ctrl-C stops it. Try:\n")
+        show.line(console, f"The console is at {address}; Ctrl-C stops it. The data is in")
+        show.line(console, f"{settings.store_name}.\nThe API is at the same address. Try:\n")
         for route, body in (
             ("records", '{"content": "Ann likes green tea. 安妮喜欢绿茶。"}'),
             ("recall", '{"query": "绿茶"}'),

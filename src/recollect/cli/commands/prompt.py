@@ -33,7 +33,8 @@ async def context(
         int | None, typer.Option(help="Maximum length; default: from the settings.")
     ] = None,
     form: Annotated[
-        Literal["structured", "flat"] | None, typer.Option(help="Default: from the settings.")
+        Literal["structured", "flat"] | None,
+        typer.Option(help="Form of the text; default: from the settings."),
     ] = None,
     language: Annotated[
         Literal["zh", "en"] | None,

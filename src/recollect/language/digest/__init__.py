@@ -15,6 +15,7 @@ from typing import Final
 
 from recollect.domain.values import dataclass
 from recollect.language.characters import one_line
+from recollect.language.digest.blocks import Blocks
 from recollect.language.digest.changes import Changes
 from recollect.language.digest.encoded import encoded_kind, kind_of
 from recollect.language.digest.findings import Finding, fitting
@@ -121,16 +122,19 @@ class _Reading:
             return cls(lines, [Mails()], prose=Prose(lines))
         if Tables.recognises(sample):
             return cls(lines, [Tables(sample)], is_structured=True)
-        if Transcript.recognises(sample):
+        if Transcript.recognises(sample) and not Blocks.recognises(sample):
             return cls(lines, [Transcript(lines)], prose=Prose(lines))
         if Logs.recognises(sample):
             return cls(lines, [Traces(), Logs()], is_log=True)
         if SettingsFile.recognises(sample):
             return cls(lines, [SettingsFile()], is_structured=True)
+        if Blocks.recognises(sample):
+            return cls(lines, [Blocks(sample)])
         if Symbols.recognises(sample):
             return cls(lines, [Symbols()], is_code=True)
         observers: list[Observer] = [Traces()]
-        observers += [shape() for shape in (Outlines,) if shape.recognises(sample)]
+        if Outlines.recognises(sample):
+            observers.append(Outlines(lines))
         is_prose = len(observers) > 1 or Prose.recognises(sample)
         return cls(lines, observers, prose=Prose(lines) if is_prose else None)
 
@@ -146,7 +150,8 @@ class _Reading:
         elif self.prose is not None:
             self.prose.read(line, number)
         elif self.is_log and line:
-            self.lines.read(_message(line), number, line)
+            level = next((it.signal for it in self.observers if isinstance(it, Logs)), "")
+            self.lines.read(_message(line), number, line, level)
         elif text := line.strip():
             self.lines.read(text, number)
 

@@ -52,7 +52,7 @@ class Changes(Observer):
         )
 
     def read(self, line: str, number: int) -> bool:
-        """Read the next line."""
+        """Read the next line; what comes and goes may be worth quoting."""
         if line.startswith("diff --git "):
             self._begin(line.rsplit(" b/", 1)[-1].strip(), number)
         elif line.startswith("--- "):
@@ -74,10 +74,12 @@ class Changes(Observer):
             if len(self._names) < 5_000:
                 self._names.update(_NAME.findall(line))
             self._note_symbol(line, number)
+            return False
         elif line.startswith("-"):
             self._current.removed += 1
             self._forget(line)
             self._note_symbol(line, number)
+            return False
         else:
             self._forget(line)
         return True

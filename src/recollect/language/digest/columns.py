@@ -6,8 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Final
 
+from recollect.domain.values import dataclass
 from recollect.language.digest.findings import Finding
 from recollect.language.digest.lines import Lines, signal_of
 from recollect.language.digest.logs import TIME
@@ -17,6 +19,7 @@ _NUMBER: Final = re.compile(
     r"[-+]?[$€£¥]?\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s?"
     r"(%|[KMGT]i?B?|ms|s|m|h|d)?$"
 )
+_UNITS: Final = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _DATE: Final = re.compile(r"\d{4}[-/年]\d{1,2}[-/月]\d{1,2}")
 _MAX_COLUMNS: Final = 100
 # Rows are counted in batches, which is many times faster than one by one.
@@ -31,11 +34,18 @@ _USUAL: Final = 0.8
 _NUMERIC_SHARE: Final = 0.8
 _DISTINCT_SHARE: Final = 0.9
 _KEY_COLUMNS: Final = 2
-_MAX_CELL: Final = 80
+_MAX_CELL: Final = 60
 _LONG_CELL: Final = 24
 # How far from the mean, in deviations, a value is unusual.
 _UNUSUAL: Final = 4.0
 _MAX_RARE: Final = 6
+_MAX_REASONS: Final = 3
+# A table of so few rows is told as it is.
+_FEW_ROWS: Final = 6
+_MAX_NUMBER: Final = 16
+# Of so many rows with a rare value each is told whole, in about so many characters.
+_TOLD_WHOLE: Final = 2
+_MAX_ROW: Final = 60
 _MAX_EXAMPLES: Final = 4
 _SHOWN_VALUES: Final = 8
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
@@ -55,10 +65,12 @@ class _Column:
         "dates",
         "filled",
         "high",
+        "high_at",
         "high_row",
         "integers",
         "longest",
         "low",
+        "low_at",
         "low_row",
         "numbers",
         "rows_of",
@@ -75,6 +87,7 @@ class _Column:
         # The first rows with each value.
         self.rows_of: dict[str, list[tuple[int, Row]]] = {}
         self.low, self.high = math.inf, -math.inf
+        self.low_at = self.high_at = 0
         self.low_row: Row = {}
         self.high_row: Row = {}
         self.sum = self.square = 0.0
@@ -133,9 +146,11 @@ class _Column:
         self.sum += sum(sizes)
         self.square += sum(size * size for size in sizes)
         if (low := min(sizes)) < self.low:
-            self.low, self.low_row = low, _example(rows[places[sizes.index(low)]])[1]
+            self.low = low
+            self.low_at, self.low_row = _example(rows[places[sizes.index(low)]])
         if (high := max(sizes)) > self.high:
-            self.high, self.high_row = high, _example(rows[places[sizes.index(high)]])[1]
+            self.high = high
+            self.high_at, self.high_row = _example(rows[places[sizes.index(high)]])
 
     @property
     def is_numeric(self) -> bool:
@@ -155,6 +170,15 @@ class _Column:
         return len(self.values) >= _DISTINCT_SHARE * seen
 
 
+@dataclass(slots=True)
+class _Odd:
+    """A row, why it differs from the rest, and in which columns."""
+
+    row: Row
+    why: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    names: set[str] = field(default_factory=set[str])
+
+
 class Columns:
     """Reads rows one after another."""
 
@@ -162,6 +186,8 @@ class Columns:
         self.rows = 0
         self._columns: dict[str, _Column] = {}
         self._batch: list[_Cells] = []
+        self._odd: dict[int, _Odd] = {}
+        self._first: list[tuple[int, list[str]]] = []
 
     @property
     def names(self) -> list[str]:
@@ -184,6 +210,9 @@ class Columns:
         rows, self._batch = self._batch, []
         if not rows:
             return
+        if len(self._first) < _FEW_ROWS:
+            for number, _, cells in rows[:_FEW_ROWS]:
+                self._first.append((number, [cell[:_MAX_CELL] for cell in cells]))
         first = rows[0][1]
         for name in dict.fromkeys(name for _, names, _ in rows for name in names):
             if name not in self._columns and len(self._columns) < _MAX_COLUMNS:
@@ -203,6 +232,12 @@ class Columns:
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield ranges, frequent values, and rows that differ from the rest."""
         self._flush()
+        self._odd.clear()
+        if self.rows <= _FEW_ROWS:
+            yield from (
+                Finding(text=", ".join(row), weight=8.0, line=number, kind="row")
+                for number, row in self._first
+            )
         for place, (name, column) in enumerate(self._columns.items()):
             early = max(0.0, 1.0 - 0.1 * place)
             if not column.filled:
@@ -217,15 +252,20 @@ class Columns:
                 yield from self._of_values(name, column, say, early)
             elif column.texts is not None:
                 yield from self._of_texts(name, column)
+        for number, odd in self._odd.items() if self.rows > _FEW_ROWS else ():
+            yield self._of_row(number, odd, say)
 
     def _of_numbers(
         self, name: str, column: _Column, say: Wording, early: float
     ) -> Iterator[Finding]:
+        low, high = (
+            _cell(column.low_row, name, column.low),
+            _cell(column.high_row, name, column.high),
+        )
         if column.low == column.high:
-            text = f"{name}: {told(column.low)}"
-            yield Finding(text=text, weight=2.0, kind="range")
+            yield Finding(text=f"{name}: {low}", weight=2.0, kind="range")
             return
-        text = say.say("range", name=name, low=column.low, high=column.high)
+        text = say.say("range", name=name, low=low, high=high)
         yield Finding(text=text + self._empty(column, say), weight=3.0 + early, kind="range")
         if self.rows <= 2:
             return
@@ -234,12 +274,11 @@ class Columns:
         is_low = column.numbers > 5 and (
             column.mean - column.low > 2 * away or (column.low < 0 < column.mean)
         )
-        if row := self._row(column.high_row, name):
-            text = say.say("extreme", name=name, high=column.high, row=row)
-            yield Finding(text=text, weight=7.0 if is_high else 3.0, kind="extreme")
-        if is_low and (row := self._row(column.low_row, name)):
-            text = say.say("lowest", name=name, low=column.low, row=row)
-            yield Finding(text=text, weight=6.0, kind="extreme")
+        told = say.say("highest", name=name, high=high)
+        self._note(column.high_at, column.high_row, name, told, 7.0 if is_high else 3.0)
+        if is_low:
+            told = say.say("lowest", name=name, low=low)
+            self._note(column.low_at, column.low_row, name, told, 6.0)
 
     def _of_values(
         self, name: str, column: _Column, say: Wording, early: float
@@ -249,11 +288,11 @@ class Columns:
             return
         if column.filled <= max(3, 0.02 * self.rows) and self.rows > _FEW:
             # Hardly any row has it, so those that have it are unusual.
-            for value, count in frequent:
+            for value, _ in frequent:
                 number, row = column.rows_of[value][0]
-                described = self._row(row, name, 1)
-                text = f"{name}: {value}" + (f" ({described})" if described else "")
-                yield Finding(text=text, weight=7.5, line=number, count=count, kind="sparse")
+                self._note(number, row, name, f"{name}: {value}", 7.5)
+            return
+        if len(frequent) == column.filled and self.rows > _FEW:
             return
         counts = say.counts(frequent, _SHOWN_VALUES)
         text = say.say("values", name=name, counts=counts) + self._empty(column, say)
@@ -275,12 +314,50 @@ class Columns:
             rows = column.rows_of[value]
             if value == frequent[0][0]:
                 continue
-            described = "; ".join(
-                self._row(row, name, 1 if len(rows) > 1 else _KEY_COLUMNS) for _, row in rows
+            told = say.say("rare", name=name, value=value)
+            weight = 8.5 if signal_of(value) == "failure" else 6.5
+            if len(rows) <= _TOLD_WHOLE:
+                for number, row in rows:
+                    self._note(number, row, name, told, weight)
+            elif described := "; ".join(self._row(row, name, 1) for _, row in rows):
+                text = say.say("row", why=told, row=described)
+                yield Finding(text=text, weight=weight, line=rows[0][0], kind="rare")
+
+    def _note(self, number: int, row: Row, name: str, told: str, weight: float) -> None:
+        """Note why a row differs from the rest."""
+        odd = self._odd.setdefault(number, _Odd(row))
+        odd.why.append((weight, told))
+        odd.names.add(name)
+
+    def _of_row(self, number: int, odd: _Odd, say: Wording) -> Finding:
+        """Return what is unusual in a row, and what else stands in it."""
+        why = [told for _, told in sorted(odd.why, key=lambda told: -told[0])[:_MAX_REASONS]]
+        weight = max(weight for weight, _ in odd.why)
+        rest = [
+            value if len(value) <= _MAX_CELL else f"{value[:_MAX_CELL]}…"
+            for name, value in sorted(
+                odd.row.items(),
+                key=lambda cell: (
+                    self._rank(self._columns[cell[0]], cell[1]) if cell[0] in self._columns else 9
+                ),
             )
-            if described:
-                text = say.say("rare", name=name, value=value, row=described)
-                yield Finding(text=text, weight=6.5, line=rows[0][0], kind="rare")
+            if name in self._columns
+            and name not in odd.names
+            and value not in _ABSENT
+            # What most rows have does not tell them apart.
+            and self._columns[name].values[value] < _USUAL * self.rows
+        ]
+        row: list[str] = []
+        for value in rest:
+            if len(row) < _KEY_COLUMNS or sum(map(len, row)) + len(value) <= _MAX_ROW:
+                row.append(value)
+        text = "; ".join(why)
+        return Finding(
+            text=say.say("row", why=text, row=", ".join(row)) if row else text,
+            weight=weight,
+            line=number,
+            kind="odd",
+        )
 
     def _of_texts(self, name: str, column: _Column) -> Iterator[Finding]:
         assert column.texts is not None
@@ -330,8 +407,15 @@ def _number(value: str) -> float | None:
     found = _NUMBER.match(value) if value[:1] in "-+$€£¥0123456789" else None
     if found is None:
         return None
-    size = float(found[1].replace(",", ""))
+    size = float(found[1].replace(",", "")) * _UNITS.get((found[2] or "")[:1], 1)
     return -size if value[0] == "-" else size
+
+
+def _cell(row: Row, name: str, size: float) -> str:
+    """Return a number as its row writes it if it has a unit."""
+    cell = row.get(name, "").strip()
+    is_round = cell[-1:].isdigit() and float(size).is_integer()
+    return told(size) if is_round or not 0 < len(cell) <= _MAX_NUMBER else cell
 
 
 def _repeats(column: _Column) -> bool:

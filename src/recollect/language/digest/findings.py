@@ -18,6 +18,11 @@ _REGIONS: Final = 6
 _SAME_KIND: Final = 0.92
 _SAME_REGION: Final = 0.96
 # A long finding must be worth more than two short ones.
+# What is still worth telling of which most words are told already.
+_SAID: Final = 0.4
+_SAID_SHARE: Final = 0.8
+_MIN_WORDS: Final = 4
+_WORD: Final = re.compile(r"[^\W_]+")
 _FREE_TOKENS: Final = 25
 _SEPARATOR_TOKENS: Final = 1
 # Of so many findings, the weightiest, the best are chosen.
@@ -65,6 +70,7 @@ def fitting(
     kinds: Counter[str] = Counter()
     regions: Counter[int] = Counter()
     chosen: list[Finding] = []
+    said: set[str] = set()
 
     def value(finding: Finding, size: float) -> float:
         share = _SAME_KIND ** kinds[finding.kind] if finding.kind else 1.0
@@ -81,6 +87,9 @@ def fitting(
         finding = distinct[place]
         # What was chosen meanwhile can only have made it less valuable.
         now = -value(finding, sizes[place])
+        words = _words(finding.text)
+        if len(words) >= _MIN_WORDS and len(words & said) >= _SAID_SHARE * len(words):
+            now *= _SAID
         if now > worth + 1e-9 and waiting and now > waiting[0][0]:
             heapq.heappush(waiting, (now, place))
             continue
@@ -91,6 +100,7 @@ def fitting(
             continue
         room -= size
         chosen.append(finding)
+        said |= words
         kinds[finding.kind] += 1
         if finding.line:
             regions[_region(finding, lines)] += 1
@@ -106,6 +116,10 @@ def _about(text: str) -> float:
     """Return roughly how many tokens a text has; counting is for those that are chosen."""
     beyond = (len(text.encode("utf-8", "replace")) - len(text)) / 2
     return max(1.0, (len(text) - beyond) / 3.6 + 0.8 * beyond)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def _region(finding: Finding, lines: int) -> int:

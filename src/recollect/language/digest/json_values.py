@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, cast
@@ -23,6 +22,10 @@ _MAX_SCALARS: Final = 60
 _MAX_LISTS: Final = 4
 _MAX_FEW: Final = 3
 _MAX_CELL: Final = 200
+_IN_ONE: Final = 6
+# A list of at most so many items with so few fields is told as it is.
+_MAX_PAIRS: Final = 12
+_PAIR: Final = 3
 
 
 def parsed(text: str) -> Any:
@@ -91,23 +94,26 @@ def _sized(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _scalars(value: Any, say: Wording) -> Iterator[Finding]:
-    """Yield single fields outside of lists; those that tell of errors first."""
-    siblings: Counter[str] = Counter()
-    for number, (path, leaf) in enumerate(islice(_leaves(value, "", 0), _MAX_SCALARS)):
-        if leaf in (None, ""):
-            continue
-        text = f"{path}: {_cell(leaf)}"
-        is_error = signal_of(text) == "failure" and leaf not in (None, False, 0, "")
-        depth = path.count(".")
-        parent = path.rpartition(".")[0]
-        siblings[parent] += 1
-        # Of many fields of one object the first are told.
-        crowd = 0.3 * max(0, siblings[parent] - _MAX_FEW) if parent else 0.0
-        yield Finding(
-            text=text,
-            weight=8.0 if is_error else max(1.0, 5.0 - depth - 0.05 * number - crowd),
-            kind="field",
-        )
+    """Yield single fields outside of lists, those of one object together; errors first."""
+    objects: dict[str, list[tuple[str, Any]]] = {}
+    for path, leaf in islice(_leaves(value, "", 0), _MAX_SCALARS):
+        if leaf not in (None, ""):
+            parent, _, name = path.rpartition(".")
+            objects.setdefault(parent, []).append((name, leaf))
+    for number, (parent, fields) in enumerate(objects.items()):
+        depth = parent.count(".") + 1 if parent else 0
+        of_one = 1 if depth == 0 else _IN_ONE
+        for place in range(0, len(fields), of_one):
+            told = fields[place : place + of_one]
+            text = ", ".join(f"{name}: {_cell(leaf)}" for name, leaf in told)
+            text = f"{parent}: {text}" if parent else text
+            is_error = any(
+                signal_of(f"{name}: {_cell(leaf)}") == "failure" and leaf not in (False, 0)
+                for name, leaf in told
+            )
+            # Of many fields of one object the first are told.
+            late = 0.5 * depth + 0.05 * (number + place)
+            yield Finding(text=text, weight=9.0 if is_error else max(1.5, 5.0 - late), kind="field")
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -118,6 +124,9 @@ def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
         items = cast("list[Any]", value)
         if items and len(items) <= 5 and not any(isinstance(item, dict | list) for item in items):
             yield path, ", ".join(map(_cell, items))
+        elif path and items and len(items) <= _MAX_FEW:
+            for place, item in enumerate(items):
+                yield from _leaves(item, path if len(items) == 1 else f"{path}.{place}", depth + 1)
     elif path:
         yield path, value
 
@@ -141,6 +150,8 @@ def _lists(value: Any, path: str, depth: int) -> Iterator[tuple[str, list[Any]]]
 
 def _of_list(path: str, items: list[Any], say: Wording, share: float) -> Iterator[Finding]:
     columns = Columns()
+    if pairs := _pairs(items):
+        yield Finding(text=f"{path or 'JSON'}: {pairs}", weight=8.0 * share, kind="pairs")
     for place, item in enumerate(items, 1):
         row = _flat(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"": _cell(item)}
         columns.add(row, place)
@@ -158,15 +169,28 @@ def _of_list(path: str, items: list[Any], say: Wording, share: float) -> Iterato
         )
 
 
+def _pairs(items: list[Any]) -> str:
+    """Return a short list of small objects in full; empty if it is longer."""
+    if not 1 < len(items) <= _MAX_PAIRS or not all(isinstance(item, dict) for item in items):
+        return ""
+    rows = [_flat(cast("dict[str, Any]", item)) for item in items]
+    told = ", ".join(" ".join(row.values()) for row in rows)
+    return told if all(len(row) <= _PAIR for row in rows) and len(told) <= _MAX_CELL else ""
+
+
 def _flat(value: Mapping[str, Any], path: str = "", depth: int = 0) -> dict[str, str]:
     row: dict[str, str] = {}
     for name, inner in value.items():
         place = f"{path}.{name}" if path else name
-        if isinstance(inner, dict) and depth < 2:
+        if isinstance(inner, dict) and depth < _MAX_DEPTH:
             row |= _flat(cast("dict[str, Any]", inner), place, depth + 1)
         elif isinstance(inner, list):
             items = cast("list[Any]", inner)
-            if any(isinstance(item, dict | list) for item in items):
+            if 1 < len(items) <= _PAIR and _is_number(items[-1]):
+                row |= {f"{place}.{at}": _cell(item) for at, item in enumerate(items)}
+            elif len(items) == 1 and isinstance(items[0], dict) and depth < _MAX_DEPTH:
+                row |= _flat(cast("dict[str, Any]", items[0]), place, depth + 1)
+            elif any(isinstance(item, dict | list) for item in items):
                 row[place] = _named(items)
             else:
                 row[place] = ", ".join(map(_cell, items[:8]))
@@ -185,6 +209,10 @@ def _named(items: list[Any]) -> str:
         if cast("dict[str, Any]", item).get(key)
     ]
     return ", ".join(named) if named and len(items) <= 8 else str(len(items))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | str) and str(value).replace(".", "", 1).isdigit()
 
 
 def _cell(value: Any) -> str:

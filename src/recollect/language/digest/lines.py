@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from statistics import median
 from typing import Final
 
-from recollect.language.analysis import query_terms, terms
+from recollect.language.analysis import query_terms
 from recollect.language.characters import HAN
 from recollect.language.digest.findings import Finding
 from recollect.language.lexicon import lexicon
@@ -41,6 +42,11 @@ _FIRST: Final = 1.0
 _LAST: Final = 1.2
 _RARE: Final = 4.0
 _ASKED: Final = 3.0
+_ASKED_PROSE: Final = 4.0
+_OPENING: Final = 1.0
+# What counts of the closeness of the heading, or of a sentence so near.
+_IN_CONTEXT: Final = 0.5
+_AROUND: Final = 2
 _PLAIN: Final = 0.3
 # From so many lines on it tells something that a line is rare.
 _MIN_LINES: Final = 20
@@ -53,6 +59,8 @@ _LABEL: Final = re.compile(r"[^\s\d]{1,20}(?: [^\s\d]{1,20}){0,2}:|:::.*")
 # What a line is worth beside what the reader of the shape tells; to fill what is left.
 _BESIDE: Final = 0.6
 _LEFT_OVER: Final = 0.1
+# So few lines of a table that are no rows say something else.
+_FEW: Final = 0.05
 _SPOKEN: Final = 0.8
 # What is written exactly: settings, options, paths, versions, measures.
 _NAMED: Final = re.compile(
@@ -60,6 +68,13 @@ _NAMED: Final = re.compile(
     r"\b\d+(?:\.\d+)+\+?|[€$£¥]\d|"
     rf"\d[\d,.]{{0,30}}\s?(?:%|[€$£¥]|[A-Za-z]{{1,12}}\b|[{HAN}])"
 )
+# Marks that are repeated to fill a line.
+_RULE: Final = re.compile(r"([^\w\s])\1{3,}")
+# Several counts beside each other are a total: "2 added, 9 changed".
+_COUNTED: Final = re.compile(
+    r"\d ?[^\W\d]{1,20}(?: [^\W\d]{1,20}){0,2} ?[,;|，；、] ?[^\W\d]{0,10} ?\d+ ?[^\W\d]"
+)
+_TOTALS: Final = 1.5
 _EXACT: Final = 0.7
 _MAX_EXACT: Final = 2.1
 _FRAGMENT: Final = 2.5
@@ -70,13 +85,13 @@ class Kind:
 
     __slots__ = ("_signal", "count", "first", "first_line", "last_line", "shown")
 
-    def __init__(self, text: str, line: int, shown: str) -> None:
+    def __init__(self, text: str, line: int, shown: str, signal: str) -> None:
         self.first = text
         self.first_line = self.last_line = line
         # What is quoted: the line, perhaps without its time.
         self.shown = shown
         self.count = 1
-        self._signal = ""
+        self._signal = signal
 
     @property
     def signal(self) -> str:
@@ -95,9 +110,11 @@ class Lines:
         self._kinds: dict[str, Kind] = {}
         self._asked = frozenset(query_terms(query)) if query else frozenset[str]()
         self.number = 0
+        # Where each part begins, and its heading.
+        self.parts: list[tuple[int, str]] = []
 
-    def read(self, text: str, number: int, shown: str = "") -> Kind:
-        """Read a line or a sentence, and return its kind."""
+    def read(self, text: str, number: int, shown: str = "", signal: str = "") -> Kind:
+        """Read a line or a sentence, perhaps with what it signals, and return its kind."""
         self.number = number
         key = text[:_KEY_CHARS].translate(_WITHOUT_DIGITS)
         kind = self._kinds.get(key)
@@ -109,7 +126,7 @@ class Lines:
             if kind is None:
                 if len(self._kinds) >= _MAX_KINDS:
                     self._make_room()
-                kind = self._kinds[coarse] = Kind(text, number, shown or text)
+                kind = self._kinds[coarse] = Kind(text, number, shown or text, signal)
                 return kind
         kind.count += 1
         kind.last_line = number
@@ -131,39 +148,57 @@ class Lines:
                 frequency[word] += kind.count
         kinds, words = _merged(kinds, words, frequency)
         total = sum(kind.count for kind in kinds)
+        is_few = total <= _FEW * self.number
         rarities = [_rarity(found, frequency, total) for found in words]
         usual = sum(rare * kind.count for rare, kind in zip(rarities, kinds, strict=True))
         usual /= max(1, total)
+        near = self._closeness(kinds, is_spoken=is_spoken)
+        opening = self._openings(kinds)
         quick: list[tuple[float, str, Kind]] = []
-        for kind, rarity in zip(kinds, rarities, strict=True):
+        for kind, rarity, close in zip(kinds, rarities, near, strict=True):
             signal = kind.signal
+            if self.parts and signal in ("failure", "warning"):
+                # A document tells of errors that may happen, not of one that did.
+                signal = "note"
             worth = self._quick_worth(kind, signal)
             if worth > 0:
+                worth += _OPENING * (id(kind) in opening)
                 # In a text where every line is new, that tells nothing.
                 worth += _RARE * max(0.0, rarity - usual) / (1.01 - usual)
-                quick.append((worth, signal, kind))
+                quick.append(
+                    (worth + (_ASKED_PROSE if is_spoken else _ASKED) * close, signal, kind)
+                )
         quick.sort(key=lambda rated: -rated[0])
-        for worth, signal, kind in quick[:_FINALISTS]:
-            weight = worth + self._closeness(kind.first)
+        for weight, signal, kind in quick[:_FINALISTS]:
             if is_spoken:
                 weight += _spoken_worth(kind.first)
             if is_beside:
-                weight *= _BESIDE if signal in signals else _LEFT_OVER
+                weight *= _BESIDE if signal in signals or is_few else _LEFT_OVER
             yield Finding(
-                text=kind.shown,
+                text=without_rules(kind.shown),
                 weight=weight,
                 line=kind.first_line,
                 count=kind.count,
                 kind=signal,
             )
 
+    def _openings(self, kinds: Sequence[Kind]) -> set[int]:
+        """Return the first sentence of each part, which says what the part is about."""
+        begins = [line for line, _ in self.parts]
+        first: dict[int, int] = {}
+        for kind in kinds:
+            first.setdefault(bisect_right(begins, kind.first_line), id(kind))
+        return set(first.values()) if begins else set()
+
     def _quick_worth(self, kind: Kind, signal: str) -> float:
-        text = kind.first
-        letters = len(_LETTERS.findall(text[:200]))
+        text = without_rules(kind.first[:_KEY_CHARS])
+        letters = len(_LETTERS.findall(text))
+        spoken = letters + len(_DIGITS.findall(text))
         # Rules, brackets and labels say nothing.
-        if letters < max(_MIN_LETTERS, 0.3 * min(len(text), 200)) or _LABEL.fullmatch(text):
+        if letters < _MIN_LETTERS or spoken < 0.3 * len(text) or _LABEL.fullmatch(text):
             return -1.0
         worth = _SIGNAL_WORTH.get(signal, _PLAIN)
+        worth += _TOTALS * (kind.count == 1 and _COUNTED.search(text) is not None)
         worth += _NUMBER * (_DIGITS.search(text) is not None)
         if kind.count == 1:
             worth += _FIRST * (kind.first_line <= 2) + _LAST * (kind.last_line >= self.number - 2)
@@ -171,10 +206,40 @@ class Lines:
             worth += min(_REPEATED, 0.3 * math.log(kind.count))
         return worth
 
-    def _closeness(self, text: str) -> float:
+    def _closeness(self, kinds: Sequence[Kind], *, is_spoken: bool) -> list[float]:
+        """Return how much of what was asked each line says, from 0 to 1.
+
+        A word counts the more the fewer lines have it. What stands in a part or beside a sentence
+        about the question is likely to belong to its answer.
+        """
         if not self._asked:
-            return 0.0
-        return _ASKED * len(self._asked & frozenset(terms(text))) / len(self._asked)
+            return [0.0] * len(kinds)
+        texts = [kind.first[:_KEY_CHARS].casefold() for kind in kinds]
+        matched = [frozenset(filter(text.__contains__, self._asked)) for text in texts]
+        frequency = Counter(word for found in matched for word in found)
+        worth = {word: math.log(1 + len(kinds) / (1 + frequency[word])) for word in self._asked}
+        whole = sum(worth.values())
+        if not whole:
+            return [0.0] * len(kinds)
+
+        def share(words: Set[str]) -> float:
+            return sum(map(worth.__getitem__, words)) / whole
+
+        own = [share(found) for found in matched]
+        if not is_spoken:
+            return own
+        heads = [
+            (line, share({word for word in self._asked if word in heading.casefold()}))
+            for line, heading in self.parts
+        ]
+        begins = [line for line, _ in heads]
+        near: list[float] = []
+        for place, kind in enumerate(kinds):
+            part = bisect_right(begins, kind.first_line)
+            around = own[max(0, place - _AROUND) : place + _AROUND + 1]
+            context = max(heads[part - 1][1] if part else 0.0, max(around))
+            near.append(own[place] + _IN_CONTEXT * context)
+        return near
 
     def _make_room(self) -> None:
         """Drop what was seen once and signals nothing, then what was seen first."""
@@ -202,6 +267,11 @@ def _spoken_worth(sentence: str) -> float:
     worth = _SPOKEN * max(-1.0, salience(sentence).weight)
     worth += min(_MAX_EXACT, _EXACT * len(set(_NAMED.findall(sentence))))
     return worth - (_FRAGMENT if is_fragment(sentence) and not _NAMED.search(sentence) else 0.0)
+
+
+def without_rules(text: str) -> str:
+    """Return a line without the dots and dashes that only fill it."""
+    return _RULE.sub(r"\1", text)
 
 
 def signal_of(text: str) -> str:

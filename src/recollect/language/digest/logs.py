@@ -32,6 +32,12 @@ _LEVELS: Final = {
     "CRIT": "CRITICAL",
     "ALERT": "CRITICAL",
     "EMERG": "FATAL",
+    "V": "TRACE",
+    "D": "DEBUG",
+    "I": "INFO",
+    "W": "WARN",
+    "E": "ERROR",
+    "F": "FATAL",
     "调试": "调试",
     "信息": "信息",
     "警告": "警告",
@@ -42,7 +48,10 @@ _LEVEL: Final = re.compile(
     r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|SEVERE|FATAL|CRITICAL|PANIC)\b"
     r"|(?<!\S)[\[【]?(调试|信息|警告|错误|严重)[\]】]?(?!\S)"
     r"|\blevel=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|panic)\b"
-    r"|\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|crit|alert|emerg)\]"
+    r"|\[(?:\w+:)?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical|crit|alert|emerg)\]"
+    r"|[\[【](调试|信息|警告|错误|严重)[\]】]"
+    # One letter: before a date as in Kubernetes, behind a number as in Android, or with a comma.
+    r"|^([IWEF])(?=\d{4} )|(?<=\d )([VDIWEF])(?= [^\s:]+ *: )|^([IWEF])(?=, \[)"
 )
 _HEAD_CHARS: Final = 120
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d:\d\d")
@@ -53,6 +62,7 @@ _ORDER: Final = (
     *("FATAL", "CRITICAL", "严重", "ERROR", "错误", "WARN", "警告"),
     *("INFO", "信息", "DEBUG", "调试", "TRACE"),
 )
+_WARNED: Final = ("WARN", "警告")
 _SERIOUS: Final = ("FATAL", "CRITICAL", "ERROR", "严重", "错误")
 
 
@@ -66,6 +76,8 @@ class Logs(Observer):
         self._last = ""
         self._serious: list[tuple[int, str]] = []
         self._newest = ""
+        # What the level of the line that was read last signals.
+        self.signal = ""
 
     @classmethod
     def recognises(cls, sample: Sample) -> bool:
@@ -84,11 +96,15 @@ class Logs(Observer):
         if not self._first or number % 16 == 0:
             self._note_time(line)
         level = _LEVEL.search(line, 0, _HEAD_CHARS)
+        self.signal = ""
         if level is not None:
             name = _LEVELS[next(group for group in level.groups() if group).upper()]
             self._levels[name] += 1
             if name in _SERIOUS:
                 self._note(number, line)
+                self.signal = "failure"
+            elif name in _WARNED:
+                self.signal = "warning"
         self._newest = line
         return False
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Final
 
 from recollect.language.characters import one_line
 from recollect.language.digest.findings import Finding
+from recollect.language.digest.lines import Lines
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording
 
@@ -24,12 +26,18 @@ _SYMBOL: Final = re.compile(
     r"|const (?P<arrow>[\w$]+) = (?:async )?(?:\(|function)"
     r"|(?:[\w<>\[\],.?]{1,60} )?(?P<method>[a-z_$][\w$]{1,60})\([^;()]{0,200}\)"
     r"(?: throws [\w, ]{1,80})?(?::? [\w<>\[\]]{1,40})? \{\s*$"
-    r"|(?P<statement>CREATE (?:TABLE|VIEW|INDEX|FUNCTION|TYPE)|DROP TABLE|ALTER TABLE)\s+"
-    r"(?:IF (?:NOT )?EXISTS )?(?P<table>[\w.\"]+))",
-    re.IGNORECASE,
+    r"|(?P<statement>(?i:CREATE (?:TABLE|VIEW|(?:UNIQUE )?INDEX|FUNCTION|TYPE)|DROP TABLE|"
+    r"ALTER TABLE))\s+(?i:IF (?:NOT )?EXISTS )?(?P<table>[\w.\"`]+))"
+)
+# What holds in a whole file: constants, variables, its package.
+_GLOBAL: Final = re.compile(
+    r"^(?:export |pub |public |private |static |final )*"
+    r"(?:(?:const|var|let|val|static|package|namespace)\s+(?:mut )?(?P<named>[A-Za-z_]\w*)"
+    r"|(?P<constant>[A-Z][A-Z0-9_]{2,})(?=\s*(?::[^=]{1,60})?=[^=]))"
 )
 _NO_METHODS: Final = frozenset(("if", "for", "while", "switch", "catch", "return", "with"))
 _TAG: Final = re.compile(r"<[a-zA-Z!/][^>]{0,500}>")
+_END_TAG: Final = re.compile(r"</[a-z][a-z0-9]{0,10}>")
 _HTML_HEADING: Final = re.compile(
     r"<(title|h[1-4])\b[^>]{0,300}>(.{0,300}?)</\1>", re.IGNORECASE | re.DOTALL
 )
@@ -39,12 +47,15 @@ _MAX_HEADINGS: Final = 400
 # Headings and symbols that are told together.
 _IN_ONE: Final = 4
 _MAX_HEADING_CHARS: Final = 50
+_DIGITS: Final = re.compile(r"\d+")
+_ALIKE: Final = 4
 
 
 class Outlines(Observer):
     """Reads headings."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
         self._headings: list[tuple[int, str, int]] = []
 
     @classmethod
@@ -56,7 +67,9 @@ class Outlines(Observer):
         """Read the next line."""
         if (found := _HEADING.match(line)) and len(self._headings) < _MAX_HEADINGS:
             level = len(found[1]) if found[1] else 2
-            self._headings.append((level, (found[2] or found[3]).strip(" #*"), number))
+            heading = (found[2] or found[3]).strip(" #*")
+            self._headings.append((level, heading, number))
+            self._lines.parts.append((number, heading))
             return True
         return False
 
@@ -96,12 +109,18 @@ class Symbols(Observer):
     def findings(self, say: Wording) -> Iterator[Finding]:
         """Yield the symbols in their order."""
         yield Finding(text=say.say("code", lines=self._lines), weight=11.0, kind="code")
-        named = [*dict.fromkeys(self._names)]
+        # Names that differ in numbers only are told by the first.
+        alike: Counter[str] = Counter(_DIGITS.sub("", name) for name in self._names)
+        first = {_DIGITS.sub("", name): name for name in reversed(self._names)}
+        named = [
+            name if (count := alike[form]) < _ALIKE else f"{name} × {count}"
+            for form, name in reversed(first.items())
+        ]
         for place in range(0, len(named), 2 * _IN_ONE):
             text = ", ".join(named[place : place + 2 * _IN_ONE])
             yield Finding(
                 text=say.say("symbols", names=text) if not place else text,
-                weight=max(6.0, 11.0 - place / 16),
+                weight=max(4.0, 11.0 - place / 8),
                 kind="",
             )
 
@@ -162,7 +181,8 @@ def _defined(line: str) -> str:
     """Return what a line of source code defines, as it is told; empty if nothing."""
     found = _SYMBOL.match(line)
     if found is None:
-        return ""
+        held = _GLOBAL.match(line)
+        return "" if held is None else held["named"] or held["constant"]
     if found["kind"]:
         name = found["name"].rstrip(":")
         is_function = found["kind"] in ("def", "fn", "func", "function")
@@ -176,4 +196,4 @@ def _defined(line: str) -> str:
 def is_html(text: str) -> bool:
     """Return whether a text is an HTML page."""
     head = text[:2_000].lstrip().lower()
-    return head.startswith(("<!doctype html", "<html")) or len(_TAG.findall(head)) >= 8
+    return head.startswith(("<!doctype html", "<html")) or len(_END_TAG.findall(head)) >= 4

@@ -24,11 +24,12 @@ _TOTALS: Final = re.compile(
     r"|Tests run: \d+, Failures: \d+|^Tests: \d+, Assertions: \d+"
     r"|^\d+ tests? completed|^\d+% tests passed|^\s*\d+ examples?, \d+ failures?"
     r"|\bBUILD (?:FAILURE|SUCCESS|FAILED|SUCCESSFUL)\b|^Build (?:FAILED|succeeded)"
-    r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?"
+    r"|^Found \d+ (?:errors?|warnings?)|✖ \d+ problems?|^\d+ errors?$"
+    r"|^# (?:tests|pass|fail|skipped) \d+$"
     r"|^\d+ (?:errors?|warnings?)(?: and \d+ warnings?)? generated|generated \d+ warnings?"
     r"|^\s*\d+ (?:(?:Error|Warning)\(s\)|个(?:错误|警告))"
     r"|^error: (?:could not compile|aborting due to)|^g?make(?:\[\d+\])?: \*\*\* .*Error"
-    r"|^(?:Total (?:Test )?[Tt]ime|Finished in|Duration|Done in|Time|Time Elapsed|已用时间)\b"
+    r"|^\s*(?:Total (?:Test )?[Tt]ime|Finished in|Duration|Done in|Time|Time Elapsed|已用时间)\b"
     r"[^\d]{0,12}[\d:.]+"
     r"|(?:passed|failed|skipped)[,;|] +\d+ (?:passed|failed|skipped)"
     r"|(?:通过|失败|跳过)\s*(?:[:：]\s*)?\d.*(?:通过|失败|跳过)|^\s*(?:构建|编译|生成)(?:失败|成功)",
@@ -46,6 +47,10 @@ _HEAD: Final = re.compile(
     r"|^\s*\d+\) (?P<mocha>\S.+)"
     r"|^\[ERROR\] +(?P<maven>\S+:\d+ .+)"
     r"|^用例失败[:：] ?(?P<chinese>.+)"
+    r"|^\s*FAIL\s+(?P<nested>\S.*? > .+)"
+    r"|^\s*FAIL\s+(?P<suite>[\w@./\\-]+\.\w{1,5})(?: \[.*\])?$"
+    r"|^(?P<described>\S.*? [>›] .+?) (?:FAILED|失败)$"
+    r"|^\[ERROR\] +(?P<surefire>[\w$]+(?:\.[\w$]+)+) -- Time elapsed: .{0,60}!$"
 )
 _FAILED: Final = re.compile(
     r"^(?:FAILED|ERROR) (?P<pytest>\S+?)(?: - (?P<reason>.+))?$"
@@ -62,6 +67,9 @@ _ERROR: Final = re.compile(
 )
 _WARNING: Final = re.compile(r"(?:^|[:\s)])warning(?::| (?=[A-Z]+\d+)|\[)", re.IGNORECASE)
 _CODE: Final = re.compile(r"\[(-W[\w-]+)|warning:? ([A-Z]+\d+)|\[([\w-]+/[\w-]+)\]")
+# What a build tool puts before what it reports.
+_PREFIX: Final = re.compile(r"^(?:\[[A-Z]{4,7}\]|#\d+ [\d.]+) +")
+_PREFIXED: Final = frozenset("[#")
 _PASS: Final = re.compile(
     r"\.\.\. ok$|\sPASSED(?:\s+\[ *\d+%\])?$|^\s*[✓√] |Passed +[\d.]+ sec$|^ok \d+|^\s*--- PASS"
 )
@@ -80,7 +88,7 @@ _REASON: Final = re.compile(
     r"|^\s*(?P<removed>- {2,}\S.*)"
     r"|^\s+(?P<go>\w+_test\.go:\d+: .+)"
     r"|^(?P<panic>panic: .+)"
-    r"|^\s*→ (?P<arrow>.+)"
+    r"|^\s*(?:→|error:) (?P<arrow>.+)"
     r"|^\s*Failure/Error: (?P<rspec>.+)"
     r"|^(?P<phpunit>Failed asserting .+)"
     r"|^(?P<rust>assertion .*failed.*|called `.*)"
@@ -101,6 +109,7 @@ _PLACE: Final = re.compile(
     r"|^\s+# (?P<ruby>\S+?:\d+)(?::in .*)?$"
     r"|^(?P<php>/?[\w./\\-]+\.php:\d+)$"
     r"|^\t(?P<goframe>\S+\.go:\d+)"
+    r"|^\s*location: '(?P<tap>[^']{1,300}?:\d+)(?::\d+)?'$"
     r"|^\s*❯ (?P<vitest>\S+:\d+):\d+$"
 )
 _EXIT: Final = re.compile(
@@ -180,7 +189,7 @@ class Runs(Observer):
                 self._reason(self._said)
             self._said = ""
             return True
-        if _TOTALS.search(line):
+        if _TOTALS.search(_PREFIX.sub("", line) if line[:1] in _PREFIXED else line):
             self._current = None
             if _PER_CLASS.search(line):
                 return True
@@ -193,6 +202,7 @@ class Runs(Observer):
             failure = self._failure(told, number)
             if found["reason"] and not failure.reasons:
                 failure.reasons.append(_short(found["reason"]))
+            self._current = failure if found["mark"] else self._current
             return True
         if line.startswith(" ") and (found := _GO_SAID.match(line)):
             self._said = found[1]
@@ -287,7 +297,7 @@ class Runs(Observer):
             yield Finding(text=told, weight=max(7.0, 13.0 - 1.0 * place), kind=f"total{place}")
         if self._exit:
             yield Finding(text=say.say("exit", status=self._exit), weight=8.0, kind="exit")
-        if self._errors:
+        if self._errors and not any("rror" in told or "错误" in told for told, _ in totals):
             yield Finding(
                 text=say.say("errors", count=len(self._errors)), weight=8.0, kind="errors"
             )
@@ -306,7 +316,12 @@ class Runs(Observer):
             same = by_reason.setdefault(reason, failure)
             if same is not failure and len(same.name) < _LONGEST_REASON:
                 same.name += f", {_base(failure.name).rpartition('::')[2]}"
-        failures = list(by_reason.values())
+        # A file of tests that tells no reason itself contains those that do.
+        failures = [
+            failure
+            for failure in by_reason.values()
+            if failure.reasons or len(by_reason) == 1 or not _FILE.fullmatch(failure.name)
+        ]
         for place, failure in enumerate(failures[:_TOLD_FAILURES]):
             is_end = place in (0, len(failures) - 1)
             yield Finding(

@@ -14,7 +14,8 @@ from recollect.language.digest.wording import Wording
 
 _SECTION: Final = re.compile(r"^\[\[?([^\]=]{1,100})\]\]?\s*(?:[#;].*)?$")
 _PAIR: Final = re.compile(
-    r"^(?P<indent>\s*)(?P<mark>- )?(?P<key>[\w.\-/\"']{1,80}|[^\s=:#]{1,40})\s*(?:=|:(?=\s|$))\s*"
+    r"^(?P<indent>\s*)(?P<mark>- )?(?P<key>[\w.\-/\"']{1,80}|[^\s=:#]{1,40}"
+    r"|[A-Z][\w-]{1,30}(?: [\w()-]{1,30}){1,3}(?=:))\s*(?:=|:(?=\s|$))\s*"
     r"(?P<value>.*)$"
 )
 # Blocks in braces: `listen 80;` in `server {`.

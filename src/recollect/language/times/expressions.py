@@ -161,11 +161,20 @@ def find_times(text: str, asked_at: datetime) -> tuple[When | AfterEvent, ...]:
     is not after asked_at.
     """
     plain = fold(text)
-    clues = {*plain, *_word.findall(plain.lower())}
+    clues = _clues_of(plain)
     now = asked_at.replace(tzinfo=None)
     mentions = _mentions(plain, clues, now)
     found = longest([*mentions, *_related(plain, clues, mentions, now)])
     return tuple(_answers(plain, found, asked_at))
+
+
+def find_mentions(plain: str, now: datetime) -> list[Mention]:
+    """Return the places in a text in plain spelling that name times by themselves, in order."""
+    return _mentions(plain, _clues_of(plain), now)
+
+
+def _clues_of(plain: str) -> set[str]:
+    return {*plain, *_word.findall(plain.lower())}
 
 
 def _mentions(text: str, clues: set[str], now: datetime) -> list[Mention]:

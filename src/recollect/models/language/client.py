@@ -6,6 +6,7 @@ This module imports the library, so it is imported only once a configured model 
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 import json
 import logging
@@ -29,11 +30,14 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 from pydantic_ai.messages import (
+    BinaryContent,
+    ImageUrl,
     ModelMessage,
     ModelRequest,
     ModelResponse,
     SystemPromptPart,
     TextPart,
+    UserContent,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, infer_model
@@ -245,7 +249,7 @@ class RemoteModel:
         for attempt in itertools.count():
             try:
                 return await self._agent.run(
-                    readable(prompt.text),
+                    _shown(prompt),
                     output_type=asked.output,
                     instructions=told or None,
                     model_settings=self._settings(prompt, asked),
@@ -268,6 +272,18 @@ class RemoteModel:
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0
         return settings
+
+
+def _shown(prompt: Prompt) -> str | list[UserContent]:
+    """Return what the model is to read, and the image it is to look at."""
+    match prompt.image:
+        case {"media_type": str(kind), "data": str(data)}:
+            image = BinaryContent(data=base64.b64decode(data), media_type=kind)
+            return [readable(prompt.text), image]
+        case {"url": str(url)}:
+            return [readable(prompt.text), ImageUrl(url=url)]
+        case _:
+            return readable(prompt.text)
 
 
 def _as_history(message: Message) -> ModelMessage:

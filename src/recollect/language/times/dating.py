@@ -1,0 +1,89 @@
+"""Dates behind the words that count from the day on which they were said: "tomorrow (2026-11-20)".
+
+A record is read weeks after it was made; only then does "next week" need a date. Words that may
+mean several days ("Friday", "in March", "next Friday" on a Monday) are left as they are.
+"""
+
+from datetime import datetime
+
+from recollect.domain.context import Tongue
+from recollect.language.characters import fold
+from recollect.language.lexicon import lexicon
+from recollect.language.times.calendar import DAY, Interval, days, midnight, months
+from recollect.language.times.expressions import find_mentions
+from recollect.language.times.mentions import Mention, within_calendar
+
+_ANOTHER_DAY = 400 * DAY
+_LONGEST = 7 * DAY
+_MONTH = 31 * DAY
+# "Today's youth" means no day, and "后天（周六）" tells which.
+_UNDATED = ("(", "（", "'", "’")
+
+
+def with_dates(text: str, said_at: datetime, language: Tongue) -> str:
+    """Return the text with the date behind each time that is told by its distance from that day."""
+    plain = fold(text)
+    if len(plain) != len(text):
+        return text
+    now = said_at.replace(tzinfo=None)
+    told: list[str] = []
+    end = 0
+    for mention in find_mentions(plain, now):
+        if date := _date_beside(mention, plain, now, language):
+            told += [text[end : mention.stop], f"（{date}）" if language == "zh" else f" ({date})"]
+            end = mention.stop
+    return "".join([*told, text[end:]])
+
+
+def last_day(text: str, said_at: datetime) -> datetime | None:
+    """Return when the last day, week or month is over that a text names for certain."""
+    plain, now = fold(text), said_at.replace(tzinfo=None)
+    ends = [
+        mention.interval.end
+        for mention in find_mentions(plain, now)
+        if not mention.recurs
+        and mention.interval.end - mention.interval.start <= _MONTH
+        and _is_certain(mention, plain, now)
+    ]
+    return max(ends).replace(tzinfo=said_at.tzinfo) if ends else None
+
+
+def _date_beside(mention: Mention, text: str, now: datetime, language: Tongue) -> str:
+    """Return the date that belongs behind a time; empty if none does, or none is certain."""
+    if text[mention.stop :].lstrip().startswith(_UNDATED):
+        return ""
+    if not _counts_from(now, mention) or not _is_certain(mention, text, now):
+        return ""
+    return _date(mention.interval, language)
+
+
+def _counts_from(now: datetime, mention: Mention) -> bool:
+    """Return whether the same words would mean another time on another day."""
+    if mention.recurs:
+        return False
+    other = within_calendar(lambda: mention.reread(now + _ANOTHER_DAY))
+    return other != within_calendar(lambda: mention.reread(now))
+
+
+def _is_certain(mention: Mention, text: str, now: datetime) -> bool:
+    """Return whether people agree on the day: "next Friday" may be this week's or next week's."""
+    words = text[mention.begin : mention.stop].lower().split()
+    names_a_weekday = words[1:2] and words[1] in lexicon("en", "times").words("day_names")
+    if not names_a_weekday or "week" in words:
+        return True
+    return abs(midnight(mention.interval.start) - midnight(now)) <= _LONGEST
+
+
+def _date(interval: Interval, language: Tongue) -> str:
+    """Return a day, a month, a year or up to a week of days; empty for longer and vague times."""
+    start, end = interval.start, interval.end
+    if interval == months(start.year, 1, 12):
+        return f"{start:%Y}"
+    if interval == months(start.year, start.month):
+        return f"{start:%Y-%m}"
+    # A night ends in the morning of the next day.
+    if end - start <= DAY:
+        return f"{start:%Y-%m-%d}"
+    if interval != days(start, (end - start).days) or end - start > _LONGEST:
+        return ""
+    return f"{start:%Y-%m-%d}{'至' if language == 'zh' else ' to '}{end - DAY:%Y-%m-%d}"
