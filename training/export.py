@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from recollect.models.sealed_folder import sha256
 from training import graph
+from training.rounding import round_rows
 from training.tensors import read_tensors
 
 SHAPE = graph.BertShape(layers=6, heads=12, hidden=384)
@@ -51,7 +52,7 @@ def embedder_files(
     rows: NDArray[np.float32], weights: Mapping[str, NDArray[np.float32]], shape: graph.BertShape
 ) -> dict[str, bytes]:
     """Return the word rows, their scales and the embedder's graph."""
-    bytes_of_rows, scales = graph.round_rows(rows)
+    bytes_of_rows, scales = round_rows(rows)
     return {
         "words.npy": _array(bytes_of_rows),
         "scales.npy": _array(scales[:, 0]),

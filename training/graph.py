@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.onnx_graph import FLOAT, INT64, UINT8, Graph
+from training.rounding import EPSILON, LARGEST_WEIGHT, rounded
 
 Weights = Mapping[str, NDArray[np.float32]]
 
-# Seven bits for weights: with eight, processors that have AVX2 but no VNNI overflow when they add
-# two products in 16 bits, and give other vectors than everybody else.
-LARGEST_WEIGHT: Final = 63
 _LARGEST_ACTIVATION: Final = 127
 _ZERO: Final = 128
-_EPSILON: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +32,6 @@ class BertShape:
     layers: int
     heads: int
     hidden: int
-
-
-def round_rows(
-    rows: NDArray[np.float32],
-) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return word rows as bytes, and the number that each row is multiplied with."""
-    return _rounded(rows, 127)
 
 
 def build_embedder(weights: Weights, shape: BertShape) -> bytes:
@@ -148,9 +138,9 @@ class _Bert:
     def linear(self, states: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
         """states · weightᵀ + bias, in 8-bit integers."""
         node, constant = self.graph.node, self.graph.constant
-        rows, scales = _rounded(weight, LARGEST_WEIGHT)
+        rows, scales = rounded(weight, LARGEST_WEIGHT)
         largest = node("ReduceMax", node("Abs", states), constant(np.array([-1])), keepdims=1)
-        largest = node("Max", largest, self._number(_EPSILON))
+        largest = node("Max", largest, self._number(EPSILON))
         enlarged = node("Mul", states, node("Div", self._number(_LARGEST_ACTIVATION), largest))
         # Cast cuts towards zero; half a step more makes that a rounding.
         shifted = node("Cast", node("Add", enlarged, self._number(_ZERO + 0.5)), to=UINT8)
@@ -171,7 +161,7 @@ class _Bert:
             self.graph.constant(self.weights[name + ".weight"]),
             self.graph.constant(self.weights[name + ".bias"]),
             axis=-1,
-            epsilon=_EPSILON,
+            epsilon=EPSILON,
         )
 
     def _dense(self, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -179,12 +169,3 @@ class _Bert:
 
     def _number(self, value: float) -> str:
         return self.graph.constant(np.array(value, np.float32))
-
-
-def _rounded(
-    rows: NDArray[np.float32], largest: int
-) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """The rows as small integers, and what to multiply each row with to get it back."""
-    scales = np.abs(rows).max(axis=1, keepdims=True) / np.float32(largest)
-    scales = np.maximum(scales, np.float32(_EPSILON))
-    return np.rint(rows / scales).astype(np.int8), scales

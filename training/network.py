@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from training.graph import LARGEST_WEIGHT
+from training.rounding import LARGEST_WEIGHT
 
 HIDDEN, HEADS, LAYERS, POSITIONS = 384, 12, 6, 512
 ENGLISH_ROWS = 30_522
@@ -134,6 +134,11 @@ class Encoder(nn.Module):
             rows = torch.tensor(weights["embeddings.word_embeddings.weight"].astype(np.float32))
             self.english.weight.copy_(rows[:ENGLISH_ROWS])
         self.body.load(weights)
+
+    @torch.no_grad()
+    def rows(self) -> Tensor:
+        """Return all word rows as they are saved: those that were added, in 16 bits."""
+        return torch.cat([self.english.weight, self.added.weight.half().float()])
 
     def begin_rows(self, beginnings: Mapping[str, list[int]]) -> None:
         """Start each added row as the mean of its gloss, or near the middle of all rows."""

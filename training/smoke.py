@@ -31,7 +31,6 @@ def run_all(folder: Path) -> None:
     run("embedder.train", work, out, "--weights", weights, "--steps", _STEPS, *cpu,
         "--budget", 2_048)  # fmt: skip
     tokenizer = ("--tokenizer", work / "tokenizer.json")
-    run("export", weights, work / "student", work / "export", *tokenizer)
     run("judge.pairs", sources, work, "--own", own)
     run("answers.groups", sources, work)
     run("extract.rows", work)

@@ -53,7 +53,7 @@ async def test_that_something_was_wrong_is_nothing_to_remember(memory: Memory, s
     assert await remembered(memory) == []
 
 
-@pytest.mark.parametrize(
+a_value_alone = pytest.mark.parametrize(
     ("said", "slip", "known"),
     [
         (
@@ -68,6 +68,20 @@ async def test_that_something_was_wrong_is_nothing_to_remember(memory: Memory, s
         ),
     ],
 )
+
+
+@a_value_alone
+async def test_a_value_alone_is_set_right_when_both_are_read_together(
+    judged: Memory, said: str, slip: str, known: str
+):
+    await judged.observe([{"role": "user", "content": it} for it in (said, slip)], session="s")
+    await judged.extract("s")
+    contents = await remembered(judged)
+    assert known in contents
+    assert not any("14 April" in content or "3 月 8 号" in content for content in contents)
+
+
+@a_value_alone
 async def test_a_value_alone_is_set_right_when_the_wrong_one_has_been_read(
     judged: Memory, said: str, slip: str, known: str
 ):

@@ -32,6 +32,10 @@ async def _told(memory: Memory, *said: str) -> list[str]:
         ("can you word this nicely? our landlord Mr Oke raised the rent to 1,240", ("1,240",)),
         ("站会：导入恢复正常，搜索超过三百并发还是超时，切换归法里德负责", ("三百并发", "法里德")),
         ("帮我润色一下请假条，我女儿小满周三要拔牙", ("小满",)),
+        (
+            "ok. I did sign up for the welding course though, starts 9 January",
+            ("welding course though, starts 9 January",),
+        ),
     ],
 )
 async def test_a_fact_told_beside_something_else_is_kept(

@@ -30,6 +30,7 @@ from torch import Tensor
 
 from training.evaluation import RecallSets, Score, mean_cosine, translations_found
 from training.network import ENGLISH_ROWS, HIDDEN, Encoder, cosine_decay, half_precision
+from training.rounding import round_rows
 
 LONGEST = 256
 START = time.time()
@@ -409,6 +410,11 @@ def main() -> None:
     (given.out / "scores.json").write_text(json.dumps({"steps": step, **result}))
     save(student, given.out)
     save(student, given.work / "student")
+    # The rows as they will be shipped: on these the reader of pairs is trained.
+    rows, scales = round_rows(student.rows().float().cpu().numpy())
+    (given.work / "export").mkdir(exist_ok=True)
+    np.save(given.work / "export" / "words.npy", rows, allow_pickle=False)
+    np.save(given.work / "export" / "scales.npy", scales[:, 0])
     log("done")
 
 

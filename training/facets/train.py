@@ -1,12 +1,10 @@
 """Train the heads that read facets: `python -m training.facets.train SHIPPED [--folds 5]`.
 
 Softmax regressions on the vectors of the shipped embedder and the mean of its word rows: which
-attribute a statement states or a question asks for, whom it is about, and whether the answer to a
-message needs memory. They learn from written statements and questions, and from the messages of
-`training.extract`. They need no torch.
-The temperature and the thresholds are chosen on held-out folds; then the heads are trained on
-everything, rounded to 8 bits, and written to SHIPPED/facets.npz. The figures of the card are
-printed.
+attribute a statement states or a question asks for, and whom it is about. They learn from written
+statements and questions, and need no torch. The temperature and the thresholds are chosen on
+held-out folds; then the heads are trained on everything, rounded to 8 bits, and written to
+SHIPPED/facets.npz. The figures of the card are printed.
 """
 
 from __future__ import annotations
@@ -23,12 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.models.facet_head import WordMeans, both_ends
+from recollect.models.facet_head import WordMeans
 from recollect.models.local_model import FACETS, local_model
 from recollect.models.sealed_folder import SEAL, sha256
-from recollect.ports.embedder import Purpose
-from training.extract.rows import message_rows, single_messages, talks
-from training.judge.slots import is_chinese
 
 Array = NDArray[np.float32]
 
@@ -184,10 +179,10 @@ def rounded(weights: Array) -> tuple[NDArray[np.int8], Array]:
     return np.round(weights / scales).astype(np.int8), scales
 
 
-async def read_by(folder: Path, texts: Sequence[str], purpose: Purpose = "passage") -> Array:
+async def read_by(folder: Path, texts: Sequence[str]) -> Array:
     """Return what the heads read of each text: its vector, and the mean of its word rows."""
     model = local_model(folder)
-    vectors = np.asarray(await model.open().embed(texts, purpose), np.float32)
+    vectors = np.asarray(await model.open().embed(texts, "passage"), np.float32)
     return np.hstack([vectors, WordMeans(model.shared()).of(texts)])
 
 
@@ -206,34 +201,6 @@ def report(name: str, shares: Array, classes: NDArray[np.int64], given: Sequence
             )
             kind = "questions" if is_question else "statements"
             print(f"{name} {language} {kind}: {first[mine].mean():.3f} / {among[mine].mean():.3f}")
-
-
-def needs_head(folder: Path) -> dict[str, NDArray[np.generic]]:
-    """Return the head that tells whether the answer to a message needs memory."""
-    rows = [*message_rows(talks()), *single_messages()]
-    read = asyncio.run(read_by(folder, [both_ends(row["text"]) for row in rows], "query"))
-    needs = np.array([int(row["needs"]) for row in rows])
-    held = np.array([row["held"] for row in rows])
-    weights, bias = fit(read[held == "train"], needs[held == "train"], 2)
-    margin = (read @ weights + bias) @ np.array([-1, 1], np.float32)
-    # The odds from which most messages are routed rightly become even odds.
-    limits = np.arange(-2, 2, 0.1)
-    right = [((margin > limit) == needs)[held == "choose"].mean() for limit in limits]
-    limit = np.float32(limits[int(np.argmax(right))])
-    bias = bias + np.array([limit, 0], np.float32)
-    for language in _LANGUAGES:
-        mine = (held == "measure") & (
-            np.array([is_chinese(row["text"]) for row in rows]) == (language == "zh")
-        )
-        print(f"needs {language}: {((margin > limit) == needs)[mine].mean():.3f} of {mine.sum()}")
-    steps, scales = rounded(weights)
-    return {
-        "needs.names": np.array(["", "needs"]),
-        "needs.weights": steps,
-        "needs.scales": scales,
-        "needs.bias": bias.astype(np.float32),
-        "needs.threshold": np.float32(0.5),
-    }
 
 
 def main() -> None:
@@ -274,7 +241,6 @@ def main() -> None:
             f"{head}.bias": (bias / np.float32(temperature)).astype(np.float32),
             f"{head}.threshold": np.float32(threshold),
         }
-    arrays |= needs_head(options.shipped)
     written = io.BytesIO()
     np.savez(written, **arrays)
     (options.shipped / FACETS).write_bytes(written.getvalue())

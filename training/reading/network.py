@@ -9,7 +9,7 @@ of its tokens.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from training.network import HIDDEN, LAYERS, Body, RoundedLinear, cosine_decay, half_precision
+from training.rounding import read_rows
 
 WAYS: Final = ("relation", "answer", "part", "message")
 KINDS: Final = 4
@@ -59,15 +60,16 @@ def log(*parts: object) -> None:
 class PairNetwork(nn.Module):
     """Reads two texts at once; its heads say what they are to each other."""
 
-    def __init__(self, rows: Tensor) -> None:
+    def __init__(self, rows: Tensor, heads: Mapping[str, int] = HEADS) -> None:
         super().__init__()
         self.register_buffer("rows", rows, persistent=False)
+        self.ways = [way for way in WAYS if any(WAY_OF[head] == way for head in heads)]
         # What is learnt in small steps would otherwise be lost when the weights are rounded.
         self.body = Body(RoundedLinear)
         self.body.dropout = 0.1
-        self.kind = nn.Embedding(KINDS * len(WAYS), HIDDEN)
+        self.kind = nn.Embedding(KINDS * len(self.ways), HIDDEN)
         self.pool = RoundedLinear(4 * HIDDEN, HIDDEN)
-        self.heads = nn.ModuleDict({name: nn.Linear(HIDDEN, size) for name, size in HEADS.items()})
+        self.heads = nn.ModuleDict({name: nn.Linear(HIDDEN, size) for name, size in heads.items()})
         nn.init.zeros_(self.kind.weight)
         for part in (self.pool, *self.heads.values()):
             nn.init.normal_(part.weight, std=0.02)
@@ -77,7 +79,7 @@ class PairNetwork(nn.Module):
         self, heads: Sequence[str], ids: Tensor, kinds: Tensor, mask: Tensor
     ) -> list[Tensor]:
         """Return the scores of some heads of one way."""
-        ways = kinds + KINDS * WAYS.index(WAY_OF[heads[0]])
+        ways = kinds + KINDS * self.ways.index(WAY_OF[heads[0]])
         states = self.body(F.embedding(ids, self.rows) + self.kind(ways), mask)
         first = self._mean(states, (kinds < 2) & mask)
         second = self._mean(states, (kinds > 1) & mask)
@@ -100,7 +102,20 @@ class PairNetwork(nn.Module):
         with torch.no_grad():
             start = torch.stack([same, 0.5 * nli[2], nli[2], nli[1]])
             self.heads["relation"].weight.copy_(0.5 * start)
-            self.kind.weight.copy_(self.kind.weight[:KINDS].repeat(len(WAYS), 1))
+            self.kind.weight.copy_(self.kind.weight[:KINDS].repeat(len(self.ways), 1))
+
+    def load(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Go on from a shipped graph of one way, for all ways."""
+        types = np.zeros((1, HIDDEN), np.float32)
+        self.body.load({"embeddings.token_type_embeddings.weight": types, **weights})
+        parts: dict[str, nn.Module] = {"pool": self.pool, **self.heads}
+        with torch.no_grad():
+            kinds = torch.tensor(weights["kind.weight"])
+            self.kind.weight.copy_(kinds.repeat(len(self.ways), 1))
+            for name, part in parts.items():
+                for kind, it in part.named_parameters():
+                    if f"{name}.{kind}" in weights:
+                        it.copy_(torch.tensor(weights[f"{name}.{kind}"]))
 
     def state(self) -> State:
         return {name: it.detach().clone() for name, it in self.named_parameters()}
@@ -119,13 +134,13 @@ def build(student: Path | None, exported: Path | None, size: int, device: str) -
     from safetensors.numpy import load_file
 
     # The very rows that are shipped.
-    rows = np.load(exported / "words.npy") * np.load(exported / "scales.npy")[:, None]
+    rows = read_rows(exported)
     if len(rows) < size:
         raise SystemExit(
             f"the student has {len(rows)} word rows, the tokenizer needs {size}: "
             "take the tokenizer.json that the student was trained with"
         )
-    network = PairNetwork(torch.tensor(rows.astype(np.float32)))
+    network = PairNetwork(torch.tensor(rows))
     weights = load_file(student / "layers-0.safetensors")
     weights |= load_file(student / "layers-1.safetensors")
     # The saved positions have the type added already.
@@ -138,15 +153,21 @@ def mean_state(states: Sequence[State]) -> State:
     return {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
 
 
-def save(network: PairNetwork, folder: Path) -> None:
-    """Write the weights in two parts, small enough to be carried; word rows are the student's."""
-    from safetensors.torch import save_file
-
+def weights_of(network: PairNetwork) -> State:
+    """Return the weights in 16 bits under the names of safetensors; word rows are none of them."""
     weights = network.body.weights()
     added: dict[str, nn.Module] = {"kind": network.kind, "pool": network.pool, **network.heads}
     for name, part in added.items():
         for kind, value in part.named_parameters():
             weights[f"{name}.{kind}"] = value.detach().half().cpu().contiguous()
+    return weights
+
+
+def save(network: PairNetwork, folder: Path) -> None:
+    """Write the weights in two parts, small enough to be carried."""
+    from safetensors.torch import save_file
+
+    weights = weights_of(network)
     low = tuple(f"encoder.layer.{it}." for it in range(LAYERS // 2))
     first = {name: it for name, it in weights.items() if name.startswith(low)}
     save_file(first, folder / "pairs-0.safetensors")
@@ -271,6 +292,8 @@ class Task:
     share: float
     """How often its turn comes."""
     name: str
+    is_read_twice = True
+    """Whether two readings under different dropout are held together (R-drop)."""
 
     def loss(self, network: PairNetwork) -> Tensor:
         raise NotImplementedError

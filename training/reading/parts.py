@@ -55,7 +55,7 @@ class Parts(Task):
     def __init__(
         self, tokens: Tokens, rows: Sequence[Row], share: float, size: int, seed: int, device: str
     ) -> None:
-        self.share, self.size, self.rows = share, size, rows
+        self.share = share
         texts = [(row["before"], row["text"]) for row in rows]
         zeros = [0] * len(rows)
         self.pairs = Pairs(tokens, texts, zeros, None, device)
@@ -71,14 +71,16 @@ class Parts(Task):
         self.is_told = torch.tensor([row["worth"] == "some" for row in rows], device=device)
         self.weight = torch.tensor([1.0 if row["sure"] else UNSURE for row in rows], device=device)
         self.draw = np.random.default_rng(seed)
+        self.chosen = self.pairs.batches(size, seed)
 
     def loss(self, network: PairNetwork) -> Tensor:
-        chosen = self.draw.choice(len(self.rows), min(self.size, len(self.rows)), replace=False)
+        chosen = next(self.chosen)
         at = torch.as_tensor(chosen, device=self.pairs.device)
         pairs = self.alone if self.draw.random() < ALONE else self.pairs
         inputs = pairs.batch(chosen)
         with half_precision(pairs.device):
-            first, second = network(HEADS, *inputs), network(HEADS, *inputs)
+            first = network(HEADS, *inputs)
+            second = network(HEADS, *inputs) if self.is_read_twice else first
         loss = 0.5 * (self._loss(first, at) + self._loss(second, at))
         return loss + 0.5 * agreement(first[0].log_softmax(-1), second[0].log_softmax(-1))
 
@@ -106,19 +108,29 @@ class Messages(Task):
     def __init__(
         self, tokens: Tokens, rows: Sequence[Row], share: float, size: int, seed: int, device: str
     ) -> None:
-        self.share, self.size, self.rows = share, size, rows
+        self.share = share
         self.pairs = message_pairs(tokens, rows, device)
-        self.draw = np.random.default_rng(seed)
+        self.chosen = self.pairs.batches(size, seed)
 
     def loss(self, network: PairNetwork) -> Tensor:
-        chosen = self.draw.choice(len(self.rows), min(self.size, len(self.rows)), replace=False)
+        chosen = next(self.chosen)
         labels = self.pairs.labels[torch.as_tensor(chosen, device=self.pairs.device)]
         inputs = self.pairs.batch(chosen)
         with half_precision(self.pairs.device):
-            (first,), (second,) = network(["needs"], *inputs), network(["needs"], *inputs)
+            (first,) = network(["needs"], *inputs)
+            (second,) = network(["needs"], *inputs) if self.is_read_twice else (first,)
         loss = F.cross_entropy(first, labels, label_smoothing=0.05)
         loss = 0.5 * (loss + F.cross_entropy(second, labels, label_smoothing=0.05))
         return loss + 0.5 * agreement(first.log_softmax(-1), second.log_softmax(-1))
+
+
+def tasks(tokens: Tokens, work: Path, size: int, seed: int, device: str) -> list[Task]:
+    """Return what is learnt of messages alone."""
+    rows = {kind: read_rows(work, kind, "train") for kind in ("parts", "messages")}
+    return [
+        Parts(tokens, rows["parts"], 2.0, size, seed, device),
+        Messages(tokens, rows["messages"], 1.0, size, seed, device),
+    ]
 
 
 def message_pairs(tokens: Tokens, rows: Sequence[Row], device: str) -> Pairs:

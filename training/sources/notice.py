@@ -18,7 +18,7 @@ and numbers were fitted to them. The licences' texts are in LICENSES, what follo
 LICENSING.md.
 Naming a work does not mean that its authors endorse this package.
 
-The weights of version 1.2 are older than this list: they were also trained from LCTT, SMILE and
+The weights of version 1.3 are older than this list: they were also trained from LCTT, SMILE and
 EmoLLM, which are not in it any more (LICENSING.md).
 """
 

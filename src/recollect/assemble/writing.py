@@ -124,7 +124,7 @@ def _reader(settings: Settings, facets: FacetReader | None) -> ReaderExtractor |
         return None
     from recollect.models.local_model import open_reader
 
-    reader = open_reader(settings.embedding.folder, facets)
+    reader = open_reader(settings.embedding.folder)
     return None if reader is None else ReaderExtractor(reader, facets)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import NotAvailable, RecollectError
+from recollect.errors import RecollectError
 from recollect.language.characters import fold
 from recollect.models.local_model import FACETS, SharedFiles, local_model
 from recollect.ports.embedder import Embedder, Purpose
@@ -28,9 +28,6 @@ _log: Final = logging.getLogger(__name__)
 _UNREADABLE: Final = FacetGuess(facet="")
 _MAX_TOKENS: Final = 72
 _HEADS: Final = ("facets", "abouts")
-_NEEDS: Final = "needs"
-# What a message wants shows at its beginning or at its end.
-_MAX_END_CHARACTERS: Final = 200
 
 
 class LinearHead:
@@ -80,19 +77,7 @@ class FacetHeads:
         with np.load(io.BytesIO(shared.files[FACETS]), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         self.facets, self.abouts = (LinearHead(arrays, name) for name in _HEADS)
-        self._needs = LinearHead(arrays, _NEEDS) if f"{_NEEDS}.names" in arrays else None
         self._means = WordMeans(shared)
-
-    def needs(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[float]:
-        """Return for each message the log odds that its answer needs memory."""
-        if self._needs is None:
-            raise NotAvailable(
-                "The installed models cannot tell which messages need memory",
-                code="old_model",
-                hint="Install a newer recollect-embedder; until then, rules decide.",
-            )
-        shares = self._needs.probabilities(np.hstack([vectors, self._means.of(texts)]))
-        return [float(np.log(max(yes, 1e-9) / max(no, 1e-9))) for no, yes in shares]
 
     def guesses(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[FacetGuess]:
         """Return one guess per text."""
@@ -110,13 +95,6 @@ class FacetHeads:
             facets=dict(zip(self.facets.names, facets.tolist(), strict=True)),
             abouts=dict(zip(self.abouts.names, abouts.tolist(), strict=True)),
         )
-
-
-def both_ends(message: str) -> str:
-    """Return a message, without the middle of a long one."""
-    if len(message) <= 2 * _MAX_END_CHARACTERS:
-        return message
-    return f"{message[:_MAX_END_CHARACTERS]} {message[-_MAX_END_CHARACTERS:]}"
 
 
 class LocalFacets:
@@ -140,17 +118,6 @@ class LocalFacets:
     async def asked(self, question: str) -> FacetGuess:
         (guess,) = await self._guesses([question], [None], "query")
         return guess
-
-    async def needs(self, messages: Sequence[str]) -> Sequence[float]:
-        ends = [both_ends(message) for message in messages]
-        rows = await self._rows(ends, [None] * len(ends), "query")
-        if len(rows) < len(ends):
-            raise NotAvailable("The model cannot read this message", code="unreadable")
-        vectors = np.stack([rows[place] for place in range(len(ends))])
-        return await asyncio.to_thread(self._needs, ends, vectors)
-
-    def _needs(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> list[float]:
-        return self._opened().needs(texts, vectors)
 
     async def _guesses(
         self, texts: Sequence[str], vectors: Sequence[Vector | None], purpose: Purpose

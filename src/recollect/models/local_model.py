@@ -12,7 +12,6 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, cast
@@ -43,7 +42,6 @@ from recollect.models.onnx_model import (
     question_threads,
 )
 from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
-from recollect.ports.facets import FacetReader
 from recollect.ports.reader import Reading, Stance
 
 NAME: Final = "recollect-bilingual"
@@ -51,8 +49,13 @@ DATA_PACKAGE: Final = "recollect_embedder"
 DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
 PAIRS: Final = "pairs.onnx"
-# Packages up to 1.2 have a model of its own for each way of reading, and none for messages.
-_SINGLE_FILES: Final = {"relation": "judge.onnx", "answer": "answers.onnx", "part": "reader.onnx"}
+# Until one file reads in all ways: which one does, and as which of its own ways.
+_SINGLE_FILES: Final = {
+    "relation": ("judge.onnx", 0),
+    "answer": ("answers.onnx", 0),
+    "part": ("reader.onnx", 0),
+    "message": ("reader.onnx", 1),
+}
 FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
 _WORDS: Final = "words.npy"
@@ -159,7 +162,7 @@ class LocalModel:
         folder = self.where()
         if self.condition() != "ready" or folder is None:
             return None
-        files = (PAIRS, *_SINGLE_FILES.values())
+        files = (PAIRS, *(file for file, _ in _SINGLE_FILES.values()))
         return self._pairs if any((folder / file).is_file() for file in files) else None
 
     def _read(self) -> SharedFiles:
@@ -233,11 +236,6 @@ class PairModel:
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
 
-    @property
-    def is_whole(self) -> bool:
-        """Return whether one file reads in all ways."""
-        return PAIRS in self._load().files
-
     def pieces(self, text: str) -> Pieces:
         """Return the tokens of a text."""
         return self._load().tokenizer.pieces(fold(text))
@@ -246,7 +244,15 @@ class PairModel:
         self, way: str, heads: Sequence[str], pairs: Sequence[tuple[Pieces, Pieces]]
     ) -> list[Scores]:
         """Return for each head a row of scores for each pair."""
-        shared, session = self._load(), self._session(way)
+        shared = self._load()
+        file, number = (PAIRS, _WAYS[way]) if PAIRS in shared.files else _SINGLE_FILES[way]
+        session = self._session(file)
+        if not {output.name for output in session.get_outputs()}.issuperset(heads):
+            raise NotAvailable(
+                f"The installed {file} does not tell {' and '.join(heads)}",
+                code="old_model",
+                hint="Install a newer recollect-embedder; until then, rules decide.",
+            )
         longest = max([len(first) + len(second) for first, second in pairs])
         ids = np.zeros((len(pairs), longest + _MARKS), np.int64)
         kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
@@ -258,13 +264,11 @@ class PairModel:
             kinds[row, 1:between] = [*map(set(second).__contains__, first)]
             kinds[row, between + 1 : end - 1] = [*map(set(first).__contains__, second)]
             kinds[row, between + 1 : end] += 2
-        if self.is_whole:
-            kinds += _KINDS_OF_A_WAY * _WAYS[way]
+        kinds += _KINDS_OF_A_WAY * number
         feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
         return [np.asarray(scores, np.float32) for scores in session.run(heads, feed)]
 
-    def _session(self, way: str) -> Session:
-        file = PAIRS if self.is_whole else _SINGLE_FILES[way]
+    def _session(self, file: str) -> Session:
         with self._lock:
             if file not in self._sessions:
                 self._sessions[file] = self._open_session(self._load().files.place(file))
@@ -365,13 +369,9 @@ def _digest(question: str, text: str) -> bytes:
 class LocalReader:
     """Reads messages and their parts. Implements `PartReader`; thread-safe."""
 
-    def __init__(
-        self, model: PairModel, calibration: ReaderCalibration, facets: FacetReader | None = None
-    ) -> None:
-        """Read with a model; where it knows no messages, ask the heads that read facets."""
+    def __init__(self, model: PairModel, calibration: ReaderCalibration) -> None:
         self._model = model
         self._calibration = calibration
-        self._facets = facets
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
         """Return a reading for each pair of the words before a part and its own words."""
@@ -379,8 +379,6 @@ class LocalReader:
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return, for each pair of the assistant's words and a message, whether it needs memory."""
-        if not self._model.is_whole and self._facets is not None:
-            return await self._facets.needs([message for _, message in messages])
         return await asyncio.to_thread(self._needs, messages)
 
     def _read(self, parts: Sequence[tuple[str, str]]) -> list[Reading]:
@@ -390,40 +388,27 @@ class LocalReader:
                 (self._side(before), self._side(text))
                 for before, text in parts[start : start + _READ_TOGETHER]
             ]
-            heads = ["worth", "stance", "about"] if self._model.is_whole else ["worth"]
-            scores = self._model.scores("part", heads, some)
+            scores = self._model.scores("part", ["worth", "stance", "about"], some)
             found += (self._reading(*rows) for rows in zip(*scores, strict=True))
         return found
 
     def _needs(self, messages: Sequence[tuple[str, str]]) -> list[float]:
-        if not self._model.is_whole:
-            raise NotAvailable(
-                "The installed models cannot tell which messages need memory",
-                code="old_model",
-                hint="Install a newer recollect-embedder; until then, rules decide.",
-            )
         if not messages:
             return []
         pairs = [(self._side(before), self._both_ends(text)) for before, text in messages]
         (scores,) = self._model.scores("message", ["needs"], pairs)
         return [float(it) for it in scores[:, 1] - scores[:, 0] - self._calibration.need]
 
-    def _reading(
-        self, worth: Scores, stance: Scores | None = None, about: Scores | None = None
-    ) -> Reading:
+    def _reading(self, worth: Scores, stance: Scores, about: Scores) -> Reading:
         """Return the odds that a part is worth keeping, how long it lasts, and how it is meant."""
         kept = worth[1:].astype(np.float64)
         odds = float(np.logaddexp.reduce(kept) - worth[0])
-        known = Reading(
-            score=odds - self._calibration.limit, lasts=_LASTS[int(kept.argmax())], stance="told"
-        )
-        if stance is None or about is None:
-            return known
         shares = np.exp(about - about.max())
         likely = int(shares.argmax())
         is_sure = shares[likely] / shares.sum() >= self._calibration.about
-        return replace(
-            known,
+        return Reading(
+            score=odds - self._calibration.limit,
+            lasts=_LASTS[int(kept.argmax())],
             stance=_STANCES[int(stance.argmax())],
             about=_ABOUT[likely] if is_sure else "",
         )
@@ -439,11 +424,11 @@ class LocalReader:
         return [*pieces[:_MAX_SIDE_TOKENS], *pieces[-_MAX_SIDE_TOKENS:]]
 
 
-def open_reader(folder: Path | None, facets: FacetReader | None) -> LocalReader | None:
+def open_reader(folder: Path | None) -> LocalReader | None:
     """Return the local reader; None where its file or libraries are not installed."""
     model = local_model(folder)
     pairs = model.pairs()
-    return None if pairs is None else LocalReader(pairs, model.calibration().reader, facets)
+    return None if pairs is None else LocalReader(pairs, model.calibration().reader)
 
 
 def open_judge(folder: Path | None) -> LocalJudge | None:

@@ -56,10 +56,3 @@ class FacetReader(Protocol):
     async def asked(self, question: str) -> FacetGuess:
         """Return what a question asks for."""
         ...
-
-    async def needs(self, messages: Sequence[str]) -> Sequence[float]:
-        """Return for each message the log odds that its answer needs memory.
-
-        Raise `NotAvailable` if that cannot be told.
-        """
-        ...

@@ -20,6 +20,7 @@ from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
 from recollect.domain.values import dataclass
 from recollect.domain.write import Claim, Lasts, Topic
+from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
@@ -80,6 +81,7 @@ class ReaderExtractor:
         for it in told:
             read = [(part, next(readings)) for part in it.parts]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
+            own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
             found += (_confirmed(claim, read) for claim in own)
             facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
@@ -127,7 +129,7 @@ class ReaderExtractor:
             again = _told_again(claim, fact, known) if fact.corrects else None
             if again is not None or fact.is_kept:
                 told.append(again or claim)
-                known.append(again or claim)
+                known += told[-1:] if fact.corrects else []
         return told
 
     async def _guesses(self, texts: Sequence[Sequence[str]]) -> list[FacetGuess]:
@@ -158,6 +160,12 @@ class _Told:
     """The user's message before it."""
     replies: Sequence[str]
     """What was replied to that."""
+
+    @property
+    def asks_to_remember(self) -> bool:
+        """Return whether it says that something is to be remembered, which decides alone."""
+        spoken = [sentence.plain for sentence in self.sentences]
+        return any(moods.asks_to_remember(it) or moods.keeps_what_was_said(it) for it in spoken)
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
@@ -210,6 +218,15 @@ def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
 
 
+def _is_meant(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
+    """Return whether the reader may be wrong if it takes no wish for one.
+
+    "I've been here for nine years, never late once" has the words of a wish.
+    """
+    met = [it.score for part, it in read if _meet(claim, part.clause)]
+    return not claim.explicit or not met or max(met) >= -_DOUBT
+
+
 def _meet(claim: Claim, words: Sentence) -> bool:
     start, end = claim.evidence[0].start or 0, claim.evidence[0].end or 0
     return start < words.end and words.start < end
@@ -252,7 +269,8 @@ def _facts(
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
         is_value = names_only_a_value(told.said.content[value.start : value.end], corrects=corrects)
-        kept = [_fact(told, run, value, corrects or is_value) for run in _kept_runs(said, formed)]
+        runs = [*_kept_runs(said, formed)][::-1]
+        kept = [_fact(told, run, value, corrects or is_value) for run in runs]
         if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
         yield from kept
@@ -262,19 +280,24 @@ def _facts(
 def _kept_runs(
     read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
 ) -> Iterator[Sequence[tuple[Part, Reading]]]:
-    def is_fact(it: tuple[Part, Reading]) -> bool:
-        return _is_worth(*it) and not any(_meet(claim, it[0].clause) for claim in formed)
-
-    for is_kept, run in groupby(read, is_fact):
-        if is_kept:
-            yield list(run)
+    run: list[tuple[Part, Reading]] = []
+    # From the end: what is told right before a fact belongs to it, since it often says what it is
+    # about: "I did sign up for the course, starts 9 January".
+    for part, reading in reversed(read):
+        is_told = reading.stance in TOLD
+        has_form = any(_meet(claim, part.clause) for claim in formed)
+        if is_told and not has_form and (run or _is_worth(part, reading)):
+            run.insert(0, (part, reading))
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
 
 
 def _is_worth(part: Part, reading: Reading) -> bool:
     """Return whether a part is kept; in doubt, if it is one of the plain statements."""
-    if reading.stance not in TOLD:
-        return False
-    in_doubt = -_DOUBT < reading.score <= 0
+    in_doubt = reading.score > -_DOUBT
     return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
 
 

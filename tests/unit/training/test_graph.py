@@ -8,8 +8,9 @@ import pytest
 from recollect.models.onnx_embedder import WordRows
 from recollect.models.onnx_model import Session, open_session
 from tests.unit.training.float_bert import Weights, float_bert, random_weights
-from training import graph
 from training.graph import BertShape, build_embedder, build_pairs
+from training.rounding import LARGEST_WEIGHT, round_rows, rounded
+from training.shipped import shipped_weights
 
 SHAPE = BertShape(layers=2, heads=4, hidden=32)
 ROWS = "embeddings.word_embeddings.weight"
@@ -22,7 +23,7 @@ def weights() -> Weights:
 
 @pytest.fixture(scope="module")
 def words(weights: Weights) -> WordRows:
-    rows, scales = graph.round_rows(weights[ROWS])
+    rows, scales = round_rows(weights[ROWS])
     return WordRows(rows, scales[:, 0])
 
 
@@ -62,7 +63,7 @@ def test_padding_and_neighbours_change_nothing(session: Session, words: WordRows
 
 def test_weights_stay_below_what_old_processors_can_add(weights: Weights):
     """127 + 127 activations times 63 fit into 16 bits; with 8-bit weights they would not."""
-    rows, scales = graph._rounded(weights["encoder.layer.0.output.dense.weight"], 63)
+    rows, scales = rounded(weights["encoder.layer.0.output.dense.weight"], LARGEST_WEIGHT)
 
     assert int(np.abs(rows).max()) == 63
     assert 255 * 2 * int(np.abs(rows).max()) < 2**15
@@ -111,3 +112,15 @@ def test_the_reader_of_pairs_pools_both_sides(
     (scores,) = session.run(["relation"], {**feed, "words": words.of(ids[None])})
 
     np.testing.assert_allclose(scores[0], expected, atol=0.15)
+
+
+def test_training_can_go_on_from_what_is_shipped(judge: dict[str, np.ndarray]):
+    shipped = shipped_weights(build_pairs(judge, SHAPE, ["relation"]), SHAPE)
+
+    again = shipped_weights(build_pairs(shipped, SHAPE, ["relation"]), SHAPE)
+
+    assert set(shipped) == set(judge) - {ROWS}
+    for name, weight in shipped.items():
+        step = np.abs(judge[name]).max() / LARGEST_WEIGHT
+        np.testing.assert_allclose(weight, judge[name], atol=step)
+        np.testing.assert_allclose(again[name], weight, rtol=1e-5)

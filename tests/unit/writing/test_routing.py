@@ -20,14 +20,15 @@ from recollect.writing.routing import Router
 class _FakeReader:
     """Keeps every part with this stance, and says which messages need memory."""
 
-    def __init__(self, stance: Stance = "told", *, kept: bool = True, needed: str = "") -> None:
+    def __init__(
+        self, stance: Stance = "told", *, kept: bool = True, sure: float = 1.0, needed: str = ""
+    ) -> None:
         self._stance: Stance = stance
-        self._kept = kept
+        self._score = sure if kept else -sure
         self._needed = needed
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
-        score = 1.0 if self._kept else -1.0
-        return [Reading(score=score, lasts="long", stance=self._stance) for _ in parts]
+        return [Reading(score=self._score, lasts="long", stance=self._stance) for _ in parts]
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
         return [1.0 if self._needed and self._needed in text else -1.0 for _, text in messages]
@@ -51,9 +52,6 @@ class _FakeFacets:
 
     async def read(self, statements: Sequence[str], vectors: object = ()) -> Sequence[FacetGuess]:
         return [FacetGuess(facet=self._facet, probability=1.0) for _ in statements]
-
-    async def needs(self, messages: Sequence[str]) -> Sequence[float]:
-        raise AssertionError("the reader tells this")
 
     async def asked(self, question: str) -> FacetGuess:
         return FacetGuess()
@@ -112,6 +110,17 @@ async def test_trigger_words_add_to_what_the_reader_says(message: str):
     router = _router(_FakeReader(kept=False))
     assert (await router.route(message, "explicit")).should_write
     assert not (await router.route(message, "off")).should_write
+
+
+@pytest.mark.parametrize(
+    ("message", "is_written"),
+    [("never late once, always on time", False), ("Remember: never before nine", True)],
+)
+async def test_a_sure_reader_refuses_what_only_has_the_words_of_a_wish(
+    message: str, is_written: bool
+):
+    router = _router(_FakeReader("chatter", kept=False, sure=4.0))
+    assert (await router.route(message)).should_write == is_written
 
 
 async def test_an_agents_report_of_its_work_is_kept_where_effects_are():
