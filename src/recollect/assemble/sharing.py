@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from recollect.audit.prompt_replay import Replayer
 from recollect.audit.service import AuditService, Sealer, Verifier
+from recollect.domain.values import dataclass
 from recollect.recall.conflicts import SqlConflicts
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
