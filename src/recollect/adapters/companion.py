@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pydantic_core import to_json
@@ -23,7 +24,6 @@ from recollect.domain.ids import anonymous_id, new_id
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import Message, Role, TextPart
 from recollect.domain.notes import Cached
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, RecollectError
 from recollect.memory import Memory
 from recollect.tools import Toolbox

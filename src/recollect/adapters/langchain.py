@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Annotated, Any, Final, NotRequired, cast
 
@@ -41,7 +41,6 @@ from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.ids import new_id
 from recollect.domain.message import FilePart, Message, Part, Role, TextPart, ToolCall
-from recollect.domain.values import dataclass
 
 __all__ = ["RecollectMiddleware"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from pydantic_ai import RunContext
@@ -44,7 +44,6 @@ from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import FilePart, Message, Part, ToolCall
 from recollect.domain.message import TextPart as OurText
-from recollect.domain.values import dataclass
 
 __all__ = ["RecollectMemory"]
 

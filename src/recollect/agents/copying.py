@@ -15,7 +15,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import (
@@ -57,7 +57,6 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.ids import new_id
 from recollect.domain.job import Progress
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import Conflict
 
 _PAGE_ROWS: Final = 500

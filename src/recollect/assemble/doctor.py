@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -52,7 +52,6 @@ from recollect.domain.files import is_private
 from recollect.domain.files import make_private as make_path_private
 from recollect.domain.job import Progress
 from recollect.domain.stats import Diagnosis, Finding
-from recollect.domain.values import dataclass
 from recollect.embedding.reader import Reader
 from recollect.embedding.scope_models import SqlScopeModels
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError

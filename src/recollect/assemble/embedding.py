@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,6 @@ from recollect.domain.embedding import (
 )
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.stats import CacheStats
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model

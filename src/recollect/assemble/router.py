@@ -9,11 +9,11 @@ methods of its own service are handed out, and nothing stands between.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import AgentMoved, StorageError
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recollect.audit.prompt_replay import Replayer
 from recollect.audit.service import AuditService, Sealer, Verifier
-from recollect.domain.values import dataclass
 from recollect.recall.conflicts import SqlConflicts
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.assemble.sharing import parties_of
-from recollect.domain.values import dataclass
 
 if TYPE_CHECKING:
     from recollect.assemble.redis import Redis

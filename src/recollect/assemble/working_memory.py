@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.context.archives.indexing import (
@@ -14,7 +15,6 @@ from recollect.context.archives.indexing import (
 from recollect.context.archives.vault import Retention
 from recollect.context.sessions import Sessions
 from recollect.domain.job import Job
-from recollect.domain.values import dataclass
 from recollect.jobs.worker import Handler
 from recollect.ports.archives import Blobs
 from recollect.ports.language_model import LanguageModels

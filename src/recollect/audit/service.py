@@ -8,7 +8,7 @@ import itertools
 import logging
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -27,7 +27,6 @@ from recollect.domain.job import Job, NewJob
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
 from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.times import to_micros
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.ports.audit import Anchor, Erasures, Sealed
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from recollect.domain.sections import S3Settings
-from recollect.domain.values import dataclass
 from recollect.ports.archives import StoredBlob
 
 # What is kept beside the contents and is none: see `BlobNotes`.

@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from recollect.domain.values import dataclass
 from recollect.domain.views import as_json
 from recollect.errors import StorageError
 

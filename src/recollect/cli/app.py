@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any, Final, TextIO
@@ -19,7 +20,6 @@ from recollect.cli.answer import say
 from recollect.cli.command import GUEST, Guest, Missing, as_command, over, with_options
 from recollect.cli.help import PlainCommand, PlainGroup, example_of
 from recollect.cli.options import Shared, require_utf8
-from recollect.domain.values import dataclass
 from recollect.domain.views import as_json
 from recollect.errors import (
     Conflict,

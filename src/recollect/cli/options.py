@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, cast
 
@@ -13,7 +13,6 @@ import typer
 from recollect.domain.fields import RecordFields
 from recollect.domain.filters import CommonFilters, FilterFields
 from recollect.domain.record import Kind, Status
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import md5
 from pathlib import Path
@@ -21,7 +22,6 @@ from recollect.compat.mem0_filters import matches
 from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.ids import new_id
 from recollect.domain.record import Kind, Record, Status
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory as RecollectMemory
 from recollect.settings import Settings

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, Final, TypeAlias, cast
 
@@ -24,7 +24,6 @@ from recollect.domain.message import (
     ToolCall,
     mention,
 )
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 Block: TypeAlias = dict[str, Any]

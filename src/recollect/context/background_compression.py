@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.context import compression as levels
@@ -30,7 +30,6 @@ from recollect.context.window import RememberedCounts
 from recollect.domain.message import ImagePart, Message
 from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, Summary
-from recollect.domain.values import dataclass
 from recollect.language.summary import tongue_of
 from recollect.ports.language_model import TokenCounter, message_tokens
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
@@ -20,7 +20,6 @@ from recollect.context.summary_text import is_summary, shortened, summary_messag
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart, mention
 from recollect.domain.sections import CompressionSettings
 from recollect.domain.summary import SegmentSummary, SessionDigest, Summary
-from recollect.domain.values import dataclass
 from recollect.language.analysis import terms
 from recollect.language.characters import one_line
 from recollect.language.digest import digest

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from recollect.domain.message import ROLES, Message
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 # --- Groups of messages that belong together: a message with tool calls, and their results --------

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from recollect.context.conversation import grouped
 from recollect.context.placeholder import find_placeholders
 from recollect.domain.message import Message, Part, TextPart, ToolCall
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from recollect.context.edits import Drop, Edit, Insert, Keep, Replace
 from recollect.domain.message import Message, TextPart
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -20,7 +20,6 @@ from recollect.context.summary_text import is_summary
 from recollect.domain.fields import checked_items
 from recollect.domain.message import FilePart, ImagePart, Message, Part, Role, TextPart, ToolCall
 from recollect.domain.turn import Turn, time_of
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 GivenMessage: TypeAlias = Message | Mapping[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from operator import itemgetter
 from typing import Final
@@ -29,7 +29,6 @@ from recollect.domain.message import Message, ToolCall
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn, new_turn
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, StorageError
 
 _log: Final = logging.getLogger(__name__)

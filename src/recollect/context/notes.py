@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Any, Final, cast, get_args
@@ -14,7 +14,6 @@ from typing import Any, Final, cast, get_args
 from recollect.domain.fields import MAX_TITLE, checked_json, checked_share, checked_text
 from recollect.domain.notes import Cached, ChunkType, ContentChunk, Feeds, Hint
 from recollect.domain.sections import NotesRuleSettings, NotesSettings
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.language.analysis import query_terms
 from recollect.language.characters import Language, fold

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import one_line
 
 Language: TypeAlias = Literal["zh", "en"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from recollect.context.archives.manager import ToolResultManager
@@ -14,7 +14,6 @@ from recollect.context.edits import Drop, Edit, apply, edited_places, edits_outs
 from recollect.context.summary_text import is_summary
 from recollect.context.window import TOO_SMALL, Budget, plan_window
 from recollect.domain.message import Message, TextPart
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.ports.language_model import TokenCounter, message_tokens
 

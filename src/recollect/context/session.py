@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, Literal, overload
 
@@ -62,7 +62,6 @@ from recollect.domain.operation import Operation
 from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import Pending
 from recollect.errors import Closed, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language

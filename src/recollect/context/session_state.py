@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -20,7 +20,6 @@ from recollect.domain.sections import (
     NotesSettings,
     SessionSettings,
 )
-from recollect.domain.values import dataclass
 from recollect.domain.write import Pending
 from recollect.errors import InvalidInput
 from recollect.ports.state import State, StateKey

@@ -11,7 +11,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +28,6 @@ from recollect.domain.sections import CompressionSettings
 from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import FORGET_WISH
 from recollect.errors import ModelError
 from recollect.language.characters import fold, one_line

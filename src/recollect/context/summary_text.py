@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message, TextPart
 from recollect.domain.summary import PointKind, SessionDigest, Summary
-from recollect.domain.values import dataclass
 
 # A message with this mark stays first in the window and does not count as the user's.
 OUTSIDE_MARK: Final = "recollect_outside"

@@ -8,6 +8,7 @@ same for several turns, which helps providers' prompt caches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
@@ -15,7 +16,6 @@ from recollect.context.conversation import Group, grouped
 from recollect.context.edits import Drop, Edit, Insert, Keep
 from recollect.context.summary_text import OUTSIDE_MARK, is_summary
 from recollect.domain.message import Message, TextPart
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.language.characters import language
 from recollect.ports.language_model import TokenCounter, message_tokens

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
 from recollect.domain.scope import Role, Scope
-from recollect.domain.values import dataclass
 from recollect.domain.write import WritePolicy
 from recollect.errors import NotAllowed
 

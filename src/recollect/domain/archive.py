@@ -6,13 +6,13 @@ import json
 import re
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 # --- Tool results as bytes that can be stored and restored exactly --------------------------------

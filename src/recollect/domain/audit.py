@@ -6,12 +6,11 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 # Entries were erased. This entry names them and is never erased itself.
 ERASE: Final = "erase"

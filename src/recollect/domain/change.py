@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from recollect.domain.scope import Scope
 from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind, OwnerUnits
-from recollect.domain.values import dataclass
 from recollect.domain.write import Trace, Watermark
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from recollect.domain.filters import CommonFilters
 from recollect.domain.message import Message
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 Tongue = Literal["zh", "en"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias, get_args
 
 from recollect.domain.page import Page
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 # Used as an agent or a user, it selects the scopes that have none.
 NOBODY: Final = "-"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import ClassVar, Final, Literal, get_args, overload
 
 from recollect.domain.archive import Blob
 from recollect.domain.scope import COLLECTION_MARK, Scope
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 DocumentStatus = Literal["pending", "ready", "failed", "archived"]

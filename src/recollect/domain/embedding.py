@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast
@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, TypeVar, cast
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
-from recollect.domain.values import dataclass
 
 EMBED: Final = "embed"
 # The job that changes to another model.

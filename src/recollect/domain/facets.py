@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 # Whom a record is about; empty if that is unknown.

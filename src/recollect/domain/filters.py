@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypedDict, TypeVar, Unpack
 
@@ -14,7 +14,6 @@ from recollect.domain.record import Kind, Record, Status, with_aliases
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE, OWNER_KINDS, RECORD, TURN, OwnerKind
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 # Archives are left out by default: tool results are not memories.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from recollect.domain.values import dataclass
 
 FollowerCondition = Literal["current", "behind", "building", "away"]
 

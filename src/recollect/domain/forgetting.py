@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 # The kind of the job that finishes a forgetting.
 FORGET: Final = "forget"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
-
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, overload
 
 from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Act, Turn
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

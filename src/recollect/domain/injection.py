@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final, Literal, cast
 
@@ -14,7 +15,6 @@ from recollect.domain.hit import Hit
 from recollect.domain.profile import ProfileLine
 from recollect.domain.scope import Scope
 from recollect.domain.unit import ARCHIVE
-from recollect.domain.values import dataclass
 
 PROFILE: Final = "profile"
 

@@ -7,13 +7,12 @@ never enters a prompt by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, cast
 
 from recollect.domain.fields import checked_items, checked_text
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 Namespace: TypeAlias = tuple[str, ...]

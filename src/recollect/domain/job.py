@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, Literal
 
 from recollect.domain.ids import new_id
-from recollect.domain.values import dataclass
 
 JobState = Literal["waiting", "running", "failed", "done", "cancelled"]
 

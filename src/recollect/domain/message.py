@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
-
-from recollect.domain.values import dataclass
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 

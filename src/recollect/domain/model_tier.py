@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
-from recollect.domain.values import dataclass
 from recollect.errors import SettingsError
 
 LanguageTask = Literal["reasoning", "code", "summarise", "extract", "classify"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from recollect.domain.fields import (
@@ -14,7 +14,6 @@ from recollect.domain.fields import (
     checked_share,
     checked_text,
 )
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 Feeds = Literal["structure", "search_results", "page"]

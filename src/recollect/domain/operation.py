@@ -10,11 +10,10 @@ declaration; tests compare it with the routes, the command line and the tools.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final, Literal, TypeVar
 
 from recollect.domain.scope import Role
-from recollect.domain.values import dataclass
 
 Reach = Literal["scope", "server"]
 # What a second request with the same content does: read again, have the first answer under the

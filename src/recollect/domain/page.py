@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 T = TypeVar("T")

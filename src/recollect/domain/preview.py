@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Literal
 
 from recollect.domain.context import MemoryContext, Reason
 from recollect.domain.fields import RecordFields
 from recollect.domain.hit import Explanation
-from recollect.domain.values import dataclass
 
 PartName = Literal["profile", "recalled", "documents", "guide"]
 Fate = Literal["given", "left_out", "near_miss"]

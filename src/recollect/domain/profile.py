@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from recollect.domain.record import Record
-from recollect.domain.values import dataclass
 
 TAG: Final = "profile"
 """The tag of a record that is shown in the profile although its facet does not belong there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Final
@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final
 from recollect.domain.copies import copy_with
 from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 
 class Kind(StrEnum):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 Relation = Literal["same", "update", "conflict", "different"]
 """same: says nothing new. update: a new value of the same thing. conflict: both cannot be true,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotAllowed, StorageError
 
 # --- Roles of callers, from reader to admin. Each includes the one before -------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -13,7 +13,6 @@ from recollect.domain.document import MAX_FILE_BYTES
 from recollect.domain.notes import ChunkType, Feeds
 from recollect.domain.record import Kind
 from recollect.domain.upkeep import RetentionAction
-from recollect.domain.values import dataclass
 from recollect.domain.write import Lasts, buffer_class
 
 # A large number stands for "forever"; larger ones would exceed the calendar.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from recollect.domain.record import Record
 from recollect.domain.relation import Verdict
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import Conflict, InvalidInput
 
 COORDINATOR: Final = "coordinator"

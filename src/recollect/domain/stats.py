@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
@@ -11,7 +11,6 @@ from recollect.domain.followers import FollowerState
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.relation import RULES
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ Nothing is lost: a summary knows the positions and the turns of the messages tha
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 
 
 class PointKind(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, get_args
 
 from recollect.domain.archive import Archive
@@ -14,7 +14,6 @@ from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Scope
 from recollect.domain.sharing import Proposal
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict, cast
 
@@ -11,7 +11,6 @@ from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_json, checke
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
 from recollect.domain.times import moment_of
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 # Large enough for an image that is embedded in the message.

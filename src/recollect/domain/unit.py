@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import IntFlag
 from typing import Final, Literal, get_args
 
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Act
-from recollect.domain.values import dataclass
 
 # --- The kinds of things that are stored with texts of their own: whose pieces are searched -------
 

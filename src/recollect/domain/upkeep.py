@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
 from recollect.domain.record import Kind, Record, Status, Tier
 from recollect.domain.relation import Conflict
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 # The importance counts as at most a second: it breaks ties between records of the same time and
 # never lifts one above a newer one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, Generic, TypeVar, cast
@@ -11,7 +11,6 @@ from typing import Any, Final, Generic, TypeVar, cast
 from recollect.domain.hit import Hit
 from recollect.domain.record import Record
 from recollect.domain.stats import CacheStats
-from recollect.domain.values import dataclass
 from recollect.errors import RecollectError
 
 T = TypeVar("T")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Tier
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 WriteStatus = Literal[
     "created",

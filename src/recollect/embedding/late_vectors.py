@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -26,7 +27,6 @@ from recollect.domain.embedding import (
 )
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.ports.jobs import Jobs
 from recollect.ports.runtime import Clock

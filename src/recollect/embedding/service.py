@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -19,7 +20,6 @@ from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel, MemoryCa
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
-from recollect.domain.values import dataclass
 from recollect.embedding.reader import REST, Reader
 from recollect.errors import NotAvailable, RecollectError
 from recollect.ports.embedder import Embedder

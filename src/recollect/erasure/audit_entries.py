@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, update
@@ -24,7 +24,6 @@ from recollect.backends.sql.portable import holds
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.domain.audit import ERASE, KEEP, SealableEntry
-from recollect.domain.values import dataclass
 
 _PAGE_ENTRIES: Final = 1_000
 # Of more than so many, each entry is asked by itself.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from types import MappingProxyType
@@ -43,7 +43,6 @@ from recollect.backends.sql.rows import rows_of, to_json
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.scopes import lock_scopes
 from recollect.domain.unit import ARCHIVE
-from recollect.domain.values import dataclass
 
 _RECORDS: Final = 100
 _TURNS: Final = 200

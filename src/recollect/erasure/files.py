@@ -18,10 +18,10 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.erasure.raw_search import RawFile
 from recollect.ports.erasure import Cleaning
 

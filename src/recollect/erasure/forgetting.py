@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
 
@@ -20,7 +21,6 @@ from recollect.domain.page import Cursor
 from recollect.domain.record import Record, Status, is_user_profile
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.times import to_micros
-from recollect.domain.values import dataclass
 from recollect.errors import (
     Conflict,
     InvalidInput,

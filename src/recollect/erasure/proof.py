@@ -19,6 +19,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +35,6 @@ from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.forgetting import Remains, Target, Verification
 from recollect.domain.item import texts_in
-from recollect.domain.values import dataclass
 from recollect.erasure import raw_search
 from recollect.erasure.raw_search import (
     ManyPatterns,

@@ -8,7 +8,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -36,7 +36,6 @@ from recollect.domain.job import is_gone, new_holder
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.unit import ARCHIVE
-from recollect.domain.values import dataclass
 from recollect.erasure import targets as erasure_targets
 from recollect.erasure.audit_entries import Pseudonym, erase_audit_of, rename_in_audit
 from recollect.erasure.erasers import Batch, count_all, erase_some

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, Connection, and_, or_, select, true, union
@@ -18,7 +18,6 @@ from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.scopes import collection_scopes, rows_of_scopes
 from recollect.domain.forgetting import Person, Target
 from recollect.domain.scope import SHARED_AGENT, Scope
-from recollect.domain.values import dataclass
 
 _FEW: Final = 30
 _TELLING: Final = 8

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, cast
@@ -27,7 +27,6 @@ from recollect.domain.files import open_new
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.message import Message, Role, TextPart
 from recollect.domain.model_tier import NO_MODEL, Reply
-from recollect.domain.values import dataclass
 from recollect.errors import Conflict, ModelError
 from recollect.evaluation.metrics import Judged, found_all, hit
 from recollect.evaluation.originals import Expected, Talks

@@ -6,10 +6,10 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.language.digest import digest
 from recollect.language.token_estimate import EstimatedTokens

@@ -8,12 +8,12 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from recollect.domain.relation import Relation
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.ports.judge import CLASSES

@@ -10,12 +10,11 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from recollect.domain.document import Passage
-from recollect.domain.values import dataclass
 from recollect.errors import NotFound
 from recollect.evaluation.metrics import Judged
 from recollect.evaluation.replay import LIMIT, Replay, SetQuery, text_of

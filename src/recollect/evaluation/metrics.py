@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rich import box
 from rich.table import Table
-
-from recollect.domain.values import dataclass
 
 _DEPTH = 10
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotFound
 from recollect.evaluation.replay import RecallSet, SetQuery, SetUnit
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from recollect.domain.hit import Hit
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotFound
 from recollect.evaluation.metrics import percentile
 from recollect.memory import Memory

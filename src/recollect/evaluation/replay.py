@@ -13,7 +13,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import accumulate, groupby, takewhile
@@ -30,7 +30,6 @@ from recollect.domain.fields import Draft
 from recollect.domain.files import cache_folder
 from recollect.domain.hit import Recalled
 from recollect.domain.turn import MessageFields
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotFound
 from recollect.evaluation.metrics import (
     Judged,

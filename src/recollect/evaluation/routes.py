@@ -6,11 +6,11 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.language.summary import tongue_of
 from recollect.memory import Memory

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.assemble.embedding import wanted_embedder
-from recollect.domain.values import dataclass
 from recollect.evaluation.metrics import percentile
 from recollect.memory import Memory
 from recollect.ports.embedder import Embedder, Progress, Purpose

@@ -7,10 +7,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.settings import Settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -25,7 +26,6 @@ from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.portable import InsertOrIgnore, InsertOrReplace
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.domain.followers import Place
-from recollect.domain.values import dataclass
 
 # No scope has this number: a row with it says that the store must be emptied first.
 EVERYTHING: Final = 0

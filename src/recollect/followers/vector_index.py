@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -33,7 +34,6 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.filters import Filter
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
-from recollect.domain.values import dataclass
 from recollect.errors import RecollectError
 from recollect.followers.vectors import VectorStore
 from recollect.ports.units import Nearest, Vector

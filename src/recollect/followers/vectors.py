@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from recollect.backends.sql.portable import listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.scopes import ScopeRow, read_scope
 from recollect.domain.followers import Difference, Place
-from recollect.domain.values import dataclass
 from recollect.followers.copies import FollowedCopies
 from recollect.followers.following import Following
 from recollect.ports.units import Ids, Vectors

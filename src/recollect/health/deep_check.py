@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
@@ -30,7 +30,6 @@ from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.job import Progress
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
-from recollect.domain.values import dataclass
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.language.units import record_units, turn_units
 

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +24,6 @@ from recollect.domain.files import is_private
 from recollect.domain.followers import FollowerState
 from recollect.domain.model_tier import LANGUAGE_TASKS, LanguageTask
 from recollect.domain.stats import DatabaseCondition, Finding, IndexFigures, TroubledJob, Verdict
-from recollect.domain.values import dataclass
 from recollect.errors import ModelError, StorageError
 from recollect.language.analysis import ANALYZER_VERSION
 from recollect.ports.language_model import LanguageModel, LanguageModels, Prompt

@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
@@ -36,7 +36,6 @@ from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits, Unit
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, RecollectError, StaleVersion, StorageError
 from recollect.knowledge.parser import Parser

@@ -6,6 +6,7 @@ import codecs
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 from importlib.resources import files
@@ -13,7 +14,6 @@ from pathlib import PurePath
 from typing import Final
 
 from recollect.domain.document import MAX_HEADING, DocumentType
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 # --- Decoding of text files in any encoding -------------------------------------------------------

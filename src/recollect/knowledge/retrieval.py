@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -28,7 +29,6 @@ from recollect.domain.scope import Scope
 from recollect.domain.sections import KnowledgeSettings
 from recollect.domain.times import aware
 from recollect.domain.unit import DOCUMENT, UNIT_OWNERS
-from recollect.domain.values import dataclass
 from recollect.embedding.service import Asked, EmbeddingService
 from recollect.errors import InvalidInput
 from recollect.knowledge.rewriting import Rewriter, Rewritten

@@ -8,10 +8,10 @@ the question itself is searched.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 from recollect.errors import ModelError
 from recollect.language.characters import language
 from recollect.ports.language_model import LanguageModel, Prompt

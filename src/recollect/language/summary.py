@@ -6,14 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, Literal
 
 from recollect.domain.context import Tongue
 from recollect.domain.summary import Point, PointKind
-from recollect.domain.values import dataclass
 from recollect.language.analysis import terms
 from recollect.language.characters import HAN, language
 from recollect.language.entities import entities

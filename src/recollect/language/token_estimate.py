@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Final, TypedDict, cast
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import HAN
 from recollect.language.lexicon import read_data
 

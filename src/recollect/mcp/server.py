@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Final, TypeAlias
@@ -23,7 +24,6 @@ from recollect.domain.memory_tools import READING_TOOLS, ToolName, memory_guide
 from recollect.domain.record import Record
 from recollect.domain.scope import Role
 from recollect.domain.sections import RecallSettings
-from recollect.domain.values import dataclass
 from recollect.domain.views import as_json
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.language.token_estimate import EstimatedTokens

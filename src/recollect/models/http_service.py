@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from recollect.domain.values import dataclass
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import missing_library
 

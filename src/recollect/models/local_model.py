@@ -12,6 +12,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, cast
@@ -26,7 +27,6 @@ from recollect.domain.embedding import (
     JudgeCalibration,
     ReaderCalibration,
 )
-from recollect.domain.values import dataclass
 from recollect.domain.write import Lasts
 from recollect.errors import NotAvailable
 from recollect.language.characters import fold

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from recollect.domain.embedding import Calibration, EmbedderChoice
-from recollect.domain.values import dataclass
 from recollect.errors import NotAvailable
 from recollect.language.characters import Language
 from recollect.models.faults import ModelDamaged

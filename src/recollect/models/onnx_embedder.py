@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.embedding import Calibration
-from recollect.domain.values import dataclass
 from recollect.language.characters import Language, language
 from recollect.models.faults import EmbeddingFailed, Vectors, unit_rows
 from recollect.models.onnx_model import (

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar, TypeVarTuple
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.free_memory import give_back
-from recollect.domain.values import dataclass
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.quiet_libraries import import_quietly

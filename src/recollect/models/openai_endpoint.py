@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import numpy as np
 
 from recollect.domain.embedding import Calibration
-from recollect.domain.values import dataclass
 from recollect.errors import NotAvailable
 from recollect.models.faults import EmbeddingFailed, Vectors, unit_rows
 from recollect.models.http_service import Access, HttpService

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.sections import RerankSettings
-from recollect.domain.values import dataclass
 from recollect.errors import Closed, NotAvailable, SettingsError
 from recollect.models.http_service import Access, HttpService
 from recollect.models.model_folder import find_files, longest_text

@@ -11,11 +11,10 @@ import json
 import re
 import string
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
-
-from recollect.domain.values import dataclass
 
 # What is one token of a text is looked up once: words repeat.
 _KEPT_WORDS: Final = 50_000

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO, Protocol
-
-from recollect.domain.values import dataclass
 
 # --- Blobs: large content outside of the database, written once under a key and never changed -----
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from recollect.domain.values import dataclass
 
 if TYPE_CHECKING:
     from recollect.domain.document import Document, Section

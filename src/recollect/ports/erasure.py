@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 # The result of cleaning the files: done; waiting for a reader or, for a large file, for the job;
 # or the database is so large that its free pages cannot be overwritten in place.

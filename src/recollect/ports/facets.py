@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
-
-from recollect.domain.values import dataclass
 
 if TYPE_CHECKING:
     from recollect.ports.units import Vector

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, assert_never
 
 from recollect.domain.message import FilePart, ImagePart, Message, Part, TextPart
 from recollect.domain.model_tier import LanguageTask, ModelUsage
-from recollect.domain.values import dataclass
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from recollect.domain.values import dataclass
 from recollect.domain.write import Lasts
 
 Stance = Literal["told", "asked", "requested", "supposed", "quoted", "denied", "chatter", "task"]

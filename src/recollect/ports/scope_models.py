@@ -5,12 +5,13 @@ For an operator or a background job, across all scopes. Never reachable from a c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
 from recollect.domain.embedding import EmbeddingModel
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

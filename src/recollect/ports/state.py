@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import StaleVersion
 
 MAX_STATE: Final = 10_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeVar
 
@@ -13,7 +14,6 @@ from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.transfer import ExportCounts, Item
 from recollect.domain.unit import OwnerUnits
-from recollect.domain.values import dataclass
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -18,7 +18,6 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float64]

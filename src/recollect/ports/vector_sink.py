@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
-from recollect.domain.values import dataclass
 from recollect.ports.units import Ids, Vector, Vectors
 
 

@@ -10,11 +10,11 @@ import asyncio
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.odds import log_odds
-from recollect.domain.values import dataclass
 from recollect.errors import RecollectError
 from recollect.ports.judge import Answerer
 from recollect.ports.runtime import IN_TIME, seconds_left

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import permutations
@@ -30,7 +30,6 @@ from recollect.domain.odds import probability
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import stance
 from recollect.language.extraction.utterances import readable, sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Final, NamedTuple
@@ -20,7 +20,6 @@ from recollect.domain.scope import Scope
 from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, StorageError
 from recollect.ports.runtime import Clock, caller_waits

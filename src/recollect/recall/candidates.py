@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -12,7 +12,6 @@ import numpy as np
 from recollect.domain.hit import Boost, Explanation, PathScore, Standing
 from recollect.domain.times import EPOCH
 from recollect.domain.unit import TURN, UNIT_OWNERS, UnitOwner
-from recollect.domain.values import dataclass
 from recollect.ports.units import NO_UNITS, Ids, Scores, UnitRows
 from recollect.recall.paths import Found, PathName, listed
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -19,7 +20,6 @@ from typing import Final
 from recollect.domain.hit import NearMiss
 from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.language.times.expressions import When, find_times
 from recollect.language.words import stem
 from recollect.recall.candidates import Candidate, best_first

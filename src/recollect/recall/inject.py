@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -21,7 +22,6 @@ from recollect.domain.hit import Hit
 from recollect.domain.profile import Profile
 from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.language.analysis import terms
 from recollect.language.characters import fold
 from recollect.language.claims.subjects import lasting_topic

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 from recollect.language.characters import fold
 from recollect.language.lexicon import Lexicon, both, compiled, lexicon
 from recollect.language.words import stop_words

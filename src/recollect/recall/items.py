@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -13,7 +14,6 @@ from recollect.domain.record import Episode, Kind, Procedure, Record, with_alias
 from recollect.domain.times import EPOCH
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
-from recollect.domain.values import dataclass
 from recollect.language.claims.subjects import tells_taste
 from recollect.language.sentences import passages
 from recollect.language.times.mentions import days_ago

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

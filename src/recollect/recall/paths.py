@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal, Protocol
@@ -16,7 +16,6 @@ from recollect.domain.hit import PathScore
 from recollect.domain.lazy_value import lazy_value
 from recollect.domain.times import from_micros, shifted, to_micros
 from recollect.domain.unit import ARCHIVE, UNIT_OWNERS
-from recollect.domain.values import dataclass
 from recollect.embedding.late_vectors import LateVectors, VectorGaps
 from recollect.embedding.service import Asked, EmbeddingService
 from recollect.language.analysis import query_terms, term_key

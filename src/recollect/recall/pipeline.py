@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
@@ -22,7 +22,6 @@ from recollect.domain.relation import Link
 from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
 from recollect.domain.unit import OwnerKind
-from recollect.domain.values import dataclass
 from recollect.errors import RecollectError
 from recollect.language.analysis import query_terms
 from recollect.language.times.expressions import When

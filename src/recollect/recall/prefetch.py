@@ -7,7 +7,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
@@ -36,7 +36,6 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import RecallSettings
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.language.characters import language as language_of
 from recollect.language.uptake import takes_up
 from recollect.ports.language_model import TokenCounter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from recollect.domain.context import Reason
 from recollect.domain.document import Passage
@@ -14,7 +14,6 @@ from recollect.domain.preview import ContextPreview, Fate, PartName, PromptItem,
 from recollect.domain.profile import Profile, ProfileLine
 from recollect.domain.scope import Scope
 from recollect.domain.sections import RecallSettings
-from recollect.domain.values import dataclass
 from recollect.ports.language_model import TokenCounter
 from recollect.recall.inject import Block
 from recollect.recall.items import Item, passage_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Final
@@ -22,7 +22,6 @@ from recollect.domain.record import Evidence, Record, Version
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import ProfileSettings
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.language.characters import fold
 from recollect.language.characters import language as language_of
 from recollect.language.extraction.grounding import ground

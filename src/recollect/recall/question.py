@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -11,7 +11,6 @@ from recollect.domain.filters import Filter
 from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
-from recollect.domain.values import dataclass
 from recollect.language.analysis import query_terms, slight_terms, term_key
 from recollect.language.characters import fold
 from recollect.language.claims.moods import Mood, mood, plain

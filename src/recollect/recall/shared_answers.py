@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Final, cast
@@ -16,7 +17,6 @@ from typing import Final, cast
 from recollect import wire
 from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.ports.runtime import Clock
 from recollect.ports.shared_cache import SharedCache
 from recollect.ports.store import Store

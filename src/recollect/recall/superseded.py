@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.domain.record import Record
 from recollect.domain.relation import Link
-from recollect.domain.values import dataclass
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
 from recollect.recall.candidates import Candidate, Candidates, best_first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -22,7 +22,6 @@ from recollect.domain.stats import IndexStats, StoreCounts
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.domain.unit import RECORD, UNIT_OWNERS, OwnerUnits, Unit
-from recollect.domain.values import dataclass
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.ports.units import (

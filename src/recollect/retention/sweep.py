@@ -12,7 +12,7 @@ import logging
 import math
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +33,6 @@ from recollect.domain.upkeep import (
     SweptRecord,
     Worth,
 )
-from recollect.domain.values import dataclass
 from recollect.errors import Conflict, NotFound, RecollectError
 from recollect.language.units import record_units
 from recollect.ports.jobs import Jobs

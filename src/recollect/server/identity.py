@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
@@ -15,7 +16,6 @@ from fastapi import Depends, Request
 
 from recollect.domain.access import EVERYTHING, ApiKey, Grant
 from recollect.domain.scope import MAX_PART, Role
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, NotAllowed, NotAuthenticated, NotAvailable, SettingsError
 from recollect.keys.service import KeyService, csrf_token
 from recollect.memory import Memory

@@ -6,11 +6,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.domain.values import dataclass
 from recollect.errors import TooManyRequests
 from recollect.settings.sections import ServerSettings
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Annotated, Final, cast
 
 from fastapi import Depends, Path, Request
 
 from recollect.context.session import Session
 from recollect.domain.scope import Caller
-from recollect.domain.values import dataclass
 from recollect.memory import Memory
 from recollect.server.caller import CallersMemory
 

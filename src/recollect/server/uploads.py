@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncGenerator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import BinaryIO, Final, cast
 
 from fastapi import Request
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 MOST_FILES: Final = 1_000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from recollect.domain.values import dataclass
 from recollect.settings import Settings
 from recollect.settings.place import qdrant_url
 

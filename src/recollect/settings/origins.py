@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from recollect.domain.values import dataclass
 from recollect.errors import SettingsError
 from recollect.settings import Settings
 from recollect.settings.sections import leaves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +25,6 @@ from recollect.domain.sharing import (
     shared_type,
 )
 from recollect.domain.times import to_micros
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units

@@ -9,7 +9,7 @@ a conflict is opened for a person to decide.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -19,7 +19,6 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Record
 from recollect.domain.relation import Conflict, Link
 from recollect.domain.sharing import SHARED_TYPES, NearRecord, Proposal
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict as Contradiction
 from recollect.language.units import record_units

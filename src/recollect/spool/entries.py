@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Role, Scope
 from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 
 # Rows name their scope by a number, which only the database knows.
 _NO_SCOPE: Final = 0

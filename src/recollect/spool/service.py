@@ -17,7 +17,7 @@ import logging
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,7 +30,6 @@ from recollect.domain.record import Record
 from recollect.domain.scope import Scope
 from recollect.domain.stats import SpoolStats
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.errors import (
     Closed,
     Conflict,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, cast, get_args
 
@@ -13,7 +14,6 @@ from recollect.domain.profile import unmarked
 from recollect.domain.scope import Caller, Scope, namespace_of
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
-from recollect.domain.values import dataclass
 from recollect.domain.views import Json
 from recollect.domain.write import Namespace
 from recollect.errors import InvalidInput

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeVar, cast
 
@@ -11,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import ToolName, reasons_to_load
-from recollect.domain.values import dataclass
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput
 from recollect.tools import search_tools, write_tools

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller
-from recollect.domain.values import dataclass
 from recollect.tools.arguments import MOST_RESULTS
 from recollect.tools.metadata import Places
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Final, cast, get_args
 
 from recollect.domain.archive import MAX_BYTES, Archive, Blob, Form, Summariser
@@ -24,7 +24,6 @@ from recollect.domain.document import (
 )
 from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, MAX_TITLE, checked_text
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.transfer.json_fields import (
     Json,

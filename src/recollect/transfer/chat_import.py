@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import islice
@@ -23,7 +23,6 @@ from recollect.domain.job import Progress
 from recollect.domain.scope import Caller
 from recollect.domain.transfer import ImportedChats, LineProblem
 from recollect.domain.turn import new_turn
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, RecollectError
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store

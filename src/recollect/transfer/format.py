@@ -13,7 +13,7 @@ lost unnoticed. A change of the format needs a new number in FORMAT.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final, cast, get_args
@@ -39,7 +39,6 @@ from recollect.domain.sharing import PROPOSAL_STATUSES, Proposal, ProposalStatus
 from recollect.domain.times import EPOCH
 from recollect.domain.transfer import ExportCounts, Item, ReadMark, RecordHistory
 from recollect.domain.turn import Act, Turn, new_turn
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.transfer.archive_format import (
     ContentPart,

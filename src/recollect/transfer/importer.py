@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
@@ -42,7 +42,6 @@ from recollect.domain.transfer import (
     scope_of,
 )
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.embedding.backfill import VectorBackfill
 from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError, StorageError
 from recollect.knowledge.ingest import ingest_job

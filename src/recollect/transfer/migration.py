@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
@@ -21,7 +21,6 @@ from recollect.domain.job import Progress
 from recollect.domain.record import Record, Version
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.transfer import ORIGINS, Counted, MovedIn, NotMoved, Origin, RecordHistory
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, RecollectError
 from recollect.ports.runtime import Clock
 from recollect.ports.transfer import Outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -69,7 +69,6 @@ from recollect.domain.transfer import (
     scope_of,
 )
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import Watermark
 from recollect.items.rows import item_from, item_row
 from recollect.ports.runtime import Clock

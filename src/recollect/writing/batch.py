@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
 from typing import Any, Final
@@ -14,7 +14,6 @@ from recollect.domain.ids import new_id
 from recollect.domain.record import Evidence, Record
 from recollect.domain.relation import Conflict, Link, Verdict
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.domain.write import Step, Trace, WriteStatus, Written
 from recollect.embedding.service import Embedded
 from recollect.language.units import is_searched_alike

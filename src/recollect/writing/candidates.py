@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, zip_longest
 from typing import Final
@@ -16,7 +17,6 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Kind, Record, is_user_profile
 from recollect.domain.scope import Caller, Holding, Scope, split
 from recollect.domain.unit import UNIT_OWNERS, OwnerUnits, UnitOwner
-from recollect.domain.values import dataclass
 from recollect.language.analysis import term_keys, terms
 from recollect.language.claims.instructions import contradicts, instruction
 from recollect.ports.store import Store

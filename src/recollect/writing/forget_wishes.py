@@ -7,13 +7,13 @@ is found. Without the model, or if nothing clearly fits, nothing is meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from recollect.domain.filters import Filter
 from recollect.domain.record import Kind, Record
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import Claim
 from recollect.language.extraction.forgetting import ForgetWish, forget_wishes, told_parts
 from recollect.language.extraction.message import labelled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any, Final, cast
@@ -22,7 +22,6 @@ from recollect.domain.record import (
 from recollect.domain.scope import Caller
 from recollect.domain.sections import BufferSettings
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import (
     FORGET_WISH,
     Claim,

@@ -7,6 +7,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -20,7 +21,6 @@ from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Conflict, Link
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Act, Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import LostReading
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import ModelError, StaleVersion

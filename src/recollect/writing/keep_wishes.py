@@ -9,6 +9,7 @@ the words are not stored a second time.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,6 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Evidence, Record, Status
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.language.extraction.conversation import KeepWish, keep_wishes
 from recollect.language.extraction.message import last_told
 from recollect.language.extraction.utterances import Sentence, readable, sentences

@@ -7,14 +7,13 @@ above a measured threshold. Otherwise both records stay, with a link between the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from recollect.domain.profile import author_of, written_by
 from recollect.domain.record import Evidence, Kind, Procedure, Record, Status, Tier, with_aliases
 from recollect.domain.relation import RULES, UNRELATED, Relation, Strategy, Verdict
-from recollect.domain.values import dataclass
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
 from recollect.ports.judge import MOST_JUDGED, Judge, Statement

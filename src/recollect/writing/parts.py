@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.scope import Caller
-from recollect.domain.values import dataclass
 from recollect.domain.write import Route, Trace, WritePolicy
 from recollect.errors import InvalidInput, NotFound
 from recollect.recall.user_names import UserNames

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, Protocol
 
 from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
-from recollect.domain.values import dataclass
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.claims.moods import plain

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from recollect.domain.fields import MAX_DESCRIPTION, MAX_LABEL, MAX_TITLE
 from recollect.domain.record import Episode, Procedure, Record
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.language.characters import language
 from recollect.language.privacy.personal_data import redact

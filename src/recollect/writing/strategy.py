@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from recollect.domain.record import Kind, Record, is_user_profile, with_aliases
 from recollect.domain.relation import Strategy
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, ModelError
 from recollect.language.characters import language
 from recollect.language.extraction.grounding import ground

@@ -8,6 +8,7 @@ unit of average length, and 1 is the limit for ever stronger matches.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.lazy_value import lazy_value
-from recollect.domain.values import dataclass
 
 Scores = NDArray[np.float64]
 

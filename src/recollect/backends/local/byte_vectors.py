@@ -6,6 +6,7 @@ Rounding changes a cosine by about .0005; decision 0018 has the measured effect 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from recollect.backends.local.bm25 import Scores
 from recollect.backends.local.segment import Ids
-from recollect.domain.values import dataclass
 from recollect.ports.units import Vector, Vectors
 
 Codes = NDArray[np.uint8]

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import add
@@ -42,7 +43,6 @@ from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.times import to_micros
-from recollect.domain.values import dataclass
 from recollect.ports.units import KnownTerms, Matches, MoreUnits, Terms
 
 # --- The scopes that are packed in this process, each updated before it is searched ---------------

@@ -7,6 +7,7 @@ the end, and neighbours of similar size are merged. Removed units are only marke
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,6 @@ from recollect.backends.local.bm25 import Scores, Statistics, Weights
 from recollect.backends.local.ranking import Ranking
 from recollect.backends.local.segment import Ids, Keys, Mask, Segment, Spans, join, keep
 from recollect.domain.lazy_value import lazy_value
-from recollect.domain.values import dataclass
 
 # A segment is merged into the one before it when it has more than 1/_STEP of its units.
 _STEP: Final = 4

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from recollect.backends.local.bm25 import Scores
 from recollect.backends.local.segment import Ids
-from recollect.domain.values import dataclass
 
 # One unit in this many is sampled first, for this many times the limit.
 _SAMPLED: Final = 16

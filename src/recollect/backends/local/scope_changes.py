@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,6 @@ from recollect.backends.local.segment import Ids
 from recollect.backends.sql import schema
 from recollect.backends.sql.portable import count_where
 from recollect.backends.sql.scopes import ScopeRow
-from recollect.domain.values import dataclass
 
 _TABLE: Final = schema.changes.c
 _BETWEEN: Final = and_(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.backends.local.bm25 import MAX_REPEATS, Scores, Weights, gains
-from recollect.domain.values import dataclass
 from recollect.ports.units import Terms
 
 Ids = NDArray[np.int64]

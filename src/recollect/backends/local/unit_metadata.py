@@ -7,6 +7,7 @@ units are not requested any more.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -21,7 +22,6 @@ from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.unit import UNIT_OWNERS
-from recollect.domain.values import dataclass
 from recollect.ports.units import NO_UNITS, Ids, UnitRows
 
 # A scope with more units is not read as a whole.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -33,7 +34,6 @@ from recollect.backends.sql.scopes import ScopeRow
 from recollect.domain.filters import Filter
 from recollect.domain.times import to_micros
 from recollect.domain.unit import ARCHIVE, OwnerKind
-from recollect.domain.values import dataclass
 
 _TABLE: Final = schema.units.c
 _LISTED: Final = _TABLE.id.in_(listed_numbers("units"))

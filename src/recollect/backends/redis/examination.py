@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Final
 
 from recollect.backends.redis.keys import Keys
 from recollect.backends.redis.link import Client, RedisLink
-from recollect.domain.values import dataclass
 from recollect.errors import StoreAway
 
 _OLDEST: Final = (6, 0)

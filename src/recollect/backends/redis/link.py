@@ -13,12 +13,11 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from recollect.backends.redis.keys import Keys
 from recollect.domain.stats import RedisStats
-from recollect.domain.values import dataclass
 from recollect.errors import NotAvailable, RecollectError, StoreAway
 
 T = TypeVar("T")

@@ -10,12 +10,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from recollect.backends.redis.keys import Keys, scope_in, tag
 from recollect.backends.redis.link import RedisAway, RedisLink
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 
 # How often a quiet connection is asked whether it is one still.
 _QUIET_SECONDS: Final = 5.0

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, Final
@@ -27,7 +28,6 @@ from recollect.domain.record import Kind, Procedure, Record, Status, Tier
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.domain.upkeep import buffer_score
-from recollect.domain.values import dataclass
 from recollect.ports.runtime import Clock
 
 _MOST_PROCEDURES: Final = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
@@ -43,7 +43,6 @@ from recollect.domain.scope import Scope
 from recollect.domain.sharing import Proposal, already_decided
 from recollect.domain.times import EPOCH, from_micros, to_micros
 from recollect.domain.unit import ARCHIVE, OwnerUnits
-from recollect.domain.values import dataclass
 from recollect.domain.write import Step, Trace, Watermark
 from recollect.errors import Conflict, NotFound, StaleVersion
 

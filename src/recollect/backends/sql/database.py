@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Hashable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from recollect.domain.files import has_no_room, what_to_free
-from recollect.domain.values import dataclass
 from recollect.errors import StorageBusy, StorageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -20,7 +20,6 @@ from recollect.backends.objects import BlobNotes
 from recollect.backends.sql.rows import to_json
 from recollect.domain.files import is_full, open_new, what_to_free
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import StorageError
 
 _FORGOTTEN: Final = "forgotten"

@@ -8,6 +8,7 @@ one small update of `scopes`. What was replaced then lies here until it is remov
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -29,7 +30,6 @@ from recollect.backends.sql.portable import InsertOrReplace, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
 from recollect.backends.sql.scopes import ScopeRow
-from recollect.domain.values import dataclass
 from recollect.errors import StorageError
 
 # So many counters at least are left to the units that answer while others are made beside them.

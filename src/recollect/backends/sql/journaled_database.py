@@ -15,7 +15,7 @@ import sqlite3
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, cast
@@ -39,7 +39,6 @@ from recollect.domain.files import (
     what_to_free,
     write_all,
 )
-from recollect.domain.values import dataclass
 from recollect.errors import StorageBusy, StorageError
 
 _JOURNAL: Final = "memory.jsonl"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import (
@@ -31,7 +32,6 @@ from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
 from recollect.domain.document import collection_owner
 from recollect.domain.scope import COLLECTION_MARK, Scope
-from recollect.domain.values import dataclass
 
 _TABLE: Final = schema.scopes.c
 _KEY: Final = (_TABLE.org, _TABLE.workspace, _TABLE.agent, _TABLE.user)

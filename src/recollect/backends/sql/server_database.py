@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -32,7 +33,6 @@ from recollect.backends.sql.dialects.server import identity_of
 from recollect.backends.sql.forget_ledger import LedgerNotes
 from recollect.backends.sql.outage import LOST, OUTCOME_UNKNOWN, UNREACHABLE, Outage
 from recollect.domain.archive import contents_beside
-from recollect.domain.values import dataclass
 from recollect.errors import Closed, StorageBusy, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot

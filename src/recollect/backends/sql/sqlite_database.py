@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
@@ -36,7 +37,6 @@ from recollect.backends.sql.database import (
 from recollect.backends.sql.dialects.sqlite import identify
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
 from recollect.domain.files import is_read_only
-from recollect.domain.values import dataclass
 from recollect.errors import Closed, StorageError
 from recollect.ports.runtime import note_use
 from recollect.ports.store import Snapshot, current_snapshot

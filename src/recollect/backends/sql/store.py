@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
 from heapq import merge
@@ -46,7 +47,6 @@ from recollect.domain.hit import Standing
 from recollect.domain.record import Kind, Record, Status, Version
 from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
-from recollect.domain.values import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.base import ReadOnlyColumnCollection

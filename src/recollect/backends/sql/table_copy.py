@@ -8,6 +8,7 @@ it is finished nobody can open it as a memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -21,7 +22,6 @@ from recollect.backends.sql.migrate import COPYING, create, revision
 from recollect.backends.sql.rows import rows_of
 from recollect.backends.sql.schema import metadata
 from recollect.domain.job import Progress
-from recollect.domain.values import dataclass
 from recollect.errors import StorageError
 
 _PAGE_ROWS: Final = 500

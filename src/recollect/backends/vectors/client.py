@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from recollect.domain.values import dataclass
 from recollect.errors import NotAvailable, RecollectError, StoreAway
 
 _SEARCH_SECONDS: Final = 2.0

@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -17,7 +17,6 @@ from recollect.cli import show
 from recollect.cli.answer import Answer, say
 from recollect.cli.commands.model_setup import spent
 from recollect.cli.options import Shared
-from recollect.domain.values import dataclass
 from recollect.domain.views import as_json
 from recollect.errors import ModelError
 from recollect.memory import Memory

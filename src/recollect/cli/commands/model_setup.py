@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Final
@@ -16,7 +17,6 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.options import Shared, text_of
 from recollect.cli.settings_edit import write_settings
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput, ModelError
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,7 +14,6 @@ from recollect.cli.command import log_to
 from recollect.cli.options import Shared
 from recollect.cli.settings_edit import write_setting
 from recollect.domain.embedding import EmbedderCheck
-from recollect.domain.values import dataclass
 from recollect.domain.views import as_json
 from recollect.errors import NotAvailable
 

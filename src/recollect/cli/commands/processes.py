@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
@@ -24,7 +25,6 @@ from recollect.cli.command import log_to, opened
 from recollect.cli.options import Shared
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id
-from recollect.domain.values import dataclass
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
 from recollect.memory import Memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, cast
 
@@ -14,7 +14,6 @@ from recollect.domain.archive import Archive, Content, Summariser
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 from recollect.language.characters import one_line
 from recollect.language.digest import Digest, digest, digest_of_bytes

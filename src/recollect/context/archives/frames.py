@@ -7,12 +7,12 @@ and as it was, and how many characters and line ends are in it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate
 from struct import Struct
 from typing import Final
 
 from recollect.domain.archive import ContentRange
-from recollect.domain.values import dataclass
 
 _LEVEL: Final = 3
 # A part is at least so large; the whole is compressed almost as well as in one frame.

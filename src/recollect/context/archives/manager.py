@@ -11,7 +11,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -56,7 +56,6 @@ from recollect.domain.meter import Meter
 from recollect.domain.operation import Operation
 from recollect.domain.scope import Caller, Role
 from recollect.domain.sections import ArchiveSettings
-from recollect.domain.values import dataclass
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotFound, StorageError
 from recollect.language.characters import language

@@ -11,10 +11,10 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.language.analysis import query_terms
 from recollect.language.characters import SPACELESS, fold, script_share
 from recollect.language.sentences import PASSAGE_SIZE

@@ -10,10 +10,9 @@ is still read as lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import one_line
 from recollect.language.digest.blocks import Blocks
 from recollect.language.digest.changes import Changes

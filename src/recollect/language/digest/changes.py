@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.language.digest.findings import Finding
 from recollect.language.digest.observer import Observer, Sample
 from recollect.language.digest.wording import Wording

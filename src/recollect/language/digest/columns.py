@@ -6,10 +6,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.language.digest.findings import Finding
 from recollect.language.digest.lines import Lines, signal_of
 from recollect.language.digest.logs import TIME

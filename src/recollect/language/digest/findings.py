@@ -6,10 +6,9 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import one_line
 
 # The parts of a text that each get a share.

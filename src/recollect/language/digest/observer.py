@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from recollect.domain.values import dataclass
 from recollect.language.digest.findings import Finding
 from recollect.language.digest.wording import Wording
 

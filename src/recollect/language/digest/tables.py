@@ -6,11 +6,11 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 from unicodedata import east_asian_width
 
-from recollect.domain.values import dataclass
 from recollect.language.digest.columns import Columns
 from recollect.language.digest.findings import Finding
 from recollect.language.digest.observer import Observer, Sample

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 from recollect.language.lexicon import lexicon
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Evidence
-from recollect.domain.values import dataclass
 from recollect.language.claims import moods
 from recollect.language.entities import entities
 from recollect.language.extraction.utterances import Sentence, readable, sentences

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import HAN
 from recollect.language.extraction.utterances import (
     Sentence,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Procedure
-from recollect.domain.values import dataclass
 from recollect.language.claims.moods import asks
 from recollect.language.lexicon import bilingual, both, lexicon
 

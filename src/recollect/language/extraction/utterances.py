@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import HAN, fold
 from recollect.language.lexicon import both, lexicon
 from recollect.language.memory_block import strip_memory

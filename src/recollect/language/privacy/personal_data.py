@@ -6,13 +6,12 @@ What was found is never kept or logged: only its place, its kind, and how many t
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import IPv6Address
 from typing import Literal
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 from recollect.domain.write import RedactMode
 from recollect.language.characters import HAN, language
 from recollect.language.lexicon import LANGUAGES, lexicon

@@ -6,6 +6,7 @@ All functions take text in plain spelling (half-width digits and signs) and give
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 from importlib import import_module
@@ -15,7 +16,6 @@ from typing import Any, Literal, cast
 from stdnum import luhn
 from stdnum.cn import ric
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import HAN
 from recollect.language.lexicon import both, lexicon, read_data
 

@@ -4,11 +4,11 @@ Everything here is local and without a time zone: what a day is, the one who ask
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache
 from typing import Any, Literal
 
-from recollect.domain.values import dataclass
 from recollect.language.lexicon import LANGUAGES, lexicon
 from recollect.language.words import stem
 

@@ -6,11 +6,10 @@ its words, and every pattern is bounded: time grows with the length of the text,
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
-from recollect.domain.values import dataclass
 from recollect.language.characters import fold
 from recollect.language.lexicon import lexicon
 from recollect.language.times import chinese, english

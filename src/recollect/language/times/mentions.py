@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal, TypeVar
 
 from recollect.domain.context import Tongue
-from recollect.domain.values import dataclass
 from recollect.language.lexicon import compiled, lexicon
 from recollect.language.times.calendar import (
     DAY,

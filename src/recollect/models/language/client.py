@@ -14,6 +14,7 @@ import random
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar, cast
 
 from genai_prices import calc_price
@@ -48,7 +49,6 @@ from pydantic_ai.usage import RunUsage
 
 from recollect.domain.message import Message
 from recollect.domain.model_tier import ModelChoice, ProviderAccess, Reply
-from recollect.domain.values import dataclass
 from recollect.errors import ModelError
 from recollect.models.language.faults import ModelUnavailable, bad_output, misconfigured, too_slow
 from recollect.models.onnx_model import readable

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from recollect.domain.values import dataclass
 from recollect.models.language.faults import bad_output, too_slow
 from recollect.ports.language_model import Filled, Prompt, Shape, Written
 

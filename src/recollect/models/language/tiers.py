@@ -7,7 +7,7 @@ import importlib.util
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final, Protocol
 
@@ -18,7 +18,6 @@ from recollect.domain.model_tier import (
     ModelChoice,
     ModelUsage,
 )
-from recollect.domain.values import dataclass
 from recollect.errors import ModelError, SettingsError
 from recollect.models.faults import missing_library
 from recollect.models.language.faults import ModelUnavailable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from http import HTTPStatus
 from importlib.metadata import version
@@ -25,7 +25,6 @@ from recollect.domain.operation import Operation
 from recollect.domain.page import Page
 from recollect.domain.scope import Role, Scope
 from recollect.domain.stats import Diagnosis, SpoolStats, Stats
-from recollect.domain.values import dataclass
 from recollect.errors import NotAllowed, StorageError
 from recollect.memory import Memory
 from recollect.server.bodies import Body, described

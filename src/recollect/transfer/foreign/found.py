@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias, cast
 
 from recollect.domain.fields import MAX_LABEL, MAX_METADATA, RecordFields
-from recollect.domain.values import dataclass
 from recollect.errors import InvalidInput
 
 Json: TypeAlias = Mapping[str, Any]

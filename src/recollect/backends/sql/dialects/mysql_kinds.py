@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -11,8 +12,6 @@ from sqlalchemy import Dialect, Engine, String, event
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.compiler import TypeCompiler
-
-from recollect.domain.values import dataclass
 
 _BYTES_A_LETTER: Final = 4
 
