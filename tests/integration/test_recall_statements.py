@@ -1,4 +1,4 @@
-"""How much a recall asks of the database: what it costs on a server far away."""
+"""How much a recall and a save ask of the database: what they cost on a server far away."""
 
 from __future__ import annotations
 
@@ -63,6 +63,28 @@ async def test_a_warm_recall_takes_two_transactions_and_six_statements(
         assert "plant 42" in found.hits[0].content
         assert sum(it.startswith("BEGIN") for it in asked) <= 2, asked
         assert len([it for it in asked if not it.startswith(_CONTROL)]) <= 6, asked
+
+
+@pytest.mark.usefixtures("nobody_works")
+async def test_a_save_is_one_transaction_and_a_batch_looks_for_nothing_more(
+    asked: list[str], database_path: Path
+):
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        ann = memory.scope(user="ann")
+        await ann.remember("Ann lives in Paris")
+        asked.clear()
+        await ann.remember("Ann plays chess on Fridays")
+        alone = [it for it in asked if not it.startswith(_CONTROL)]
+        asked.clear()
+        await ann.remember_many([f"Ann's plant {it} stands in room {it % 7}" for it in range(100)])
+        together = [it for it in asked if not it.startswith(_CONTROL)]
+
+        begun = sum(it.startswith("BEGIN") for it in asked)
+        assert begun == 1, asked
+        assert len(alone) <= 11, alone
+        # A file has a statement for each row that is added; nothing is looked up for each of them.
+        looked_up = [it for it in together if it.lstrip().startswith("SELECT")]
+        assert len(looked_up) <= len([it for it in alone if it.lstrip().startswith("SELECT")])
 
 
 @pytest.mark.usefixtures("nobody_works")

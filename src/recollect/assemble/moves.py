@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection
 
-from recollect.agents.copying import AgentCopy, put_away
 from recollect.agents.overlays import overlays_in, put_overlay, read_agents
 from recollect.assemble.stores import contents_of, open_database
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks, set_marks
@@ -302,6 +301,8 @@ class AgentMover:
         settings: Settings,
         progress: Progress | None,
     ) -> int:
+        from recollect.agents.copying import AgentCopy
+
         source = self._common.router.of_agent(agent)
         copy = AgentCopy(
             agent=agent,
@@ -394,6 +395,8 @@ class AgentMover:
 
     async def _put_away(self, agent: str, place: Mapping[str, Any]) -> None:
         """Take the old copy out of reach; it stays until it is purged."""
+        from recollect.agents.copying import put_away
+
         database, is_ours = await self._target(agent, self._at(agent, place))
         now = self._now()
         try:

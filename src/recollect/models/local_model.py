@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import io
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -73,7 +72,7 @@ _HOW_TO_GET: Final = (
 class SharedFiles:
     """The files of the data package, and the word vectors that its models share."""
 
-    files: Mapping[str, bytes]
+    files: SealedFiles
     words: WordRows
     # Reading its file keeps all threads waiting, so it is done once for all models.
     tokenizer: Tokenizer
@@ -172,7 +171,9 @@ class LocalModel:
             raise ModelDamaged(f"{NAME} is not complete", hint=_HOW_TO_GET)
         files = SealedFiles(folder)
         try:
-            rows, scales = (_array(files[name]) for name in (_WORDS, _SCALES))
+            # Mapped: only the rows of words that are read are in memory, once for all processes.
+            rows = np.asarray(np.load(files.place(_WORDS), mmap_mode="r", allow_pickle=False))
+            scales = np.load(files.place(_SCALES), allow_pickle=False)
             tokenizer = Tokenizer(files[TOKENIZER], _LONGEST)
         except KeyError as problem:
             raise ModelDamaged(f"{folder} lacks {problem}", hint=_HOW_TO_GET) from None
@@ -181,17 +182,13 @@ class LocalModel:
     def _embedder_files(self) -> ModelFiles:
         shared = self.shared()
         return ModelFiles(
-            graph=shared.files[EMBEDDER], tokenizer=shared.tokenizer, words=shared.words
+            graph=shared.files.place(EMBEDDER), tokenizer=shared.tokenizer, words=shared.words
         )
 
 
 # Several memories of one process share the files, which are freed when no memory uses them.
 _in_use: Final[WeakValueDictionary[Path | None, LocalModel]] = WeakValueDictionary()
 _opening: Final = threading.Lock()
-
-
-def _array(data: bytes) -> NDArray[Any]:
-    return np.load(io.BytesIO(data), allow_pickle=False)
 
 
 # --- The reader of pairs: one small cross-encoder as judge, answerer and reader of messages -------
@@ -232,7 +229,7 @@ class PairModel:
         self,
         load: Callable[[], SharedFiles],
         *,
-        open_session: Callable[[bytes], Session] = open_session,
+        open_session: Callable[[Path], Session] = open_session,
     ) -> None:
         self._load = load
         self._open_session = open_session
@@ -274,7 +271,7 @@ class PairModel:
     def _session(self, file: str) -> Session:
         with self._lock:
             if file not in self._sessions:
-                self._sessions[file] = self._open_session(self._load().files[file])
+                self._sessions[file] = self._open_session(self._load().files.place(file))
             return self._sessions[file]
 
 

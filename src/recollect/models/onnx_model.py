@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar, TypeVarTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.free_memory import give_back
 from recollect.errors import Closed, NotAvailable
 from recollect.models.faults import ModelDamaged, missing_library
 from recollect.models.quiet_libraries import import_quietly
@@ -71,6 +72,7 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
         raise ModelDamaged(f"The model cannot be opened: {first_line(problem)}") from None
     # The library holds the file for a change of providers, of which there is only one.
     session._model_bytes = None
+    give_back()
     return session
 
 

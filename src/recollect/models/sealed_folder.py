@@ -37,16 +37,21 @@ class SealedFiles(Mapping[str, bytes]):
             raise ModelDamaged(f"{folder} cannot be read: {problem}") from None
 
     def __getitem__(self, name: str) -> bytes:
+        return self.place(name).read_bytes()
+
+    def place(self, name: str) -> Path:
+        """Return where a verified file is, for those who map it or read it piece by piece."""
         expected, file = self._seal[name], self._folder / name
         try:
-            data = file.read_bytes()
+            with file.open("rb") as opened:
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
         except (FileNotFoundError, NotADirectoryError):
             raise ModelDamaged(f"{self._folder} lacks {name}") from None
         except OSError as problem:
             raise ModelDamaged(f"{self._folder} cannot be read: {problem}") from None
-        if sha256(data) != expected:
+        if found != expected:
             raise ModelDamaged(f"{file} is damaged (its sha256 is not the recorded one)")
-        return data
+        return file
 
     def __contains__(self, name: object) -> bool:
         return name in self._seal
@@ -63,7 +68,7 @@ def is_whole(folder: Path) -> bool:
     try:
         files = SealedFiles(folder)
         for name in files:
-            files[name]
+            files.place(name)
     except ModelDamaged:
         return False
     return True

@@ -5,9 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
+from recollect.domain.free_memory import give_back
 from recollect.domain.stats import IndexStats
+
+# Reading a scope of so many bytes takes several times as much for a moment.
+_LARGE: Final = 1 << 20
 
 
 class Packed(Protocol):
@@ -53,6 +57,8 @@ class Shelf(Generic[K, P]):
             while self._bytes > self.budget:
                 _, dropped = self._packed.popitem(last=False)
                 self._bytes -= dropped.bytes
+        if known is None and packed.bytes >= _LARGE:
+            give_back()
 
     def stats(self) -> IndexStats:
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
@@ -23,22 +23,36 @@ def insert_jobs(
     connection: Connection, jobs: Sequence[NewJob], now: datetime, turn_ordinals: Sequence[int] = ()
 ) -> None:
     """Add jobs within a transaction; one that waits already under the same key stands for both."""
-    for job in jobs:
-        if not job.is_wanted(turn_ordinals):
-            continue
-        key = {"kind": job.kind, "key": job.key}
-        due = {
-            "payload": to_json(job.payload),
-            "run_after": to_micros(job.run_after or now),
-            "attempts": 0,
-            "gave_up": OPEN,
-        }
-        if not statements.SAME_JOB.rows(connection, statements.prefixed(key)):
-            unheld = {"lease_until": 0, "lease_owner": job.holder, "last_error": ""}
-            statements.INSERT_JOB.run(connection, [{"id": new_id("job"), **key, **due, **unheld}])
-            if not dialect_of(connection).is_server:
-                continue
+    wanted = [job for job in jobs if job.is_wanted(turn_ordinals)]
+    rows = [_row(job, now) for job in wanted]
+    is_server = dialect_of(connection).is_server
+    # Nobody else writes to a file meanwhile, and nearly all jobs are new.
+    if not is_server and statements.INSERT_JOB.run(connection, rows) == len(rows):
+        return
+    for job, row in zip(wanted, rows, strict=True):
+        if not statements.SAME_JOB.rows(connection, {"new_kind": job.kind, "new_key": job.key}):
+            statements.INSERT_JOB.run(connection, [row])
         # It may be running now on what it read before this write: a new time, which whoever
         # finishes it will notice, makes it run again.
-        again = {**key, **due, "holder": job.holder, "now": to_micros(now)}
+        due = {name: row[name] for name in ("kind", "key", *_DUE)}
+        again = {**due, "holder": job.holder, "now": to_micros(now)}
         statements.REPEAT_JOB.run(connection, [statements.prefixed(again)])
+
+
+# What is set anew when a job is asked for again.
+_DUE: Final = ("payload", "run_after", "attempts", "gave_up")
+
+
+def _row(job: NewJob, now: datetime) -> dict[str, Any]:
+    return {
+        "id": new_id("job"),
+        "kind": job.kind,
+        "key": job.key,
+        "payload": to_json(job.payload),
+        "run_after": to_micros(job.run_after or now),
+        "lease_until": 0,
+        "lease_owner": job.holder,
+        "attempts": 0,
+        "gave_up": OPEN,
+        "last_error": "",
+    }

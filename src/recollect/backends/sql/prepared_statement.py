@@ -16,7 +16,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import Compiled
 from sqlalchemy.sql.expression import ClauseElement, Executable
 
-_SLICE: Final = 8_000
+_SLICE: Final = 1_000
 # How many statements are kept for each way to read. One takes some 30 KB, and every session that a
 # filter names needs another: more would only be held, for they are not asked for again.
 KEPT_STATEMENTS: Final = 32
@@ -68,17 +68,16 @@ class PreparedStatement:
         names = rows[0].keys()
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert or change these."""
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Insert or change these; return how many rows are new or changed."""
         driver = _driver(connection)
         if not rows:
-            return
+            return 0
         if driver is None:
-            connection.execute(self._statement, rows)
-        elif len(rows) == 1:
-            driver.execute(self.sql, rows[0])
-        else:
-            driver.executemany(self.sql, rows)
+            return connection.execute(self._statement, rows).rowcount
+        if len(rows) == 1:
+            return driver.execute(self.sql, rows[0]).rowcount
+        return driver.executemany(self.sql, rows).rowcount
 
     @cached_property
     def sql(self) -> str:
