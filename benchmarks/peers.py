@@ -200,23 +200,23 @@ def lost_when_killed(name: str, texts: Path, folder: Path) -> int:
 class Kept:
     """What was measured so far, in a file: a run that was stopped goes on where it ended."""
 
-    def __init__(self, path: Path, of: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
         self._path = path
         self._versions = versions
-        self._values: dict[str, Any] = {}
-        if path.exists():
-            kept = json.loads(path.read_text())
-            self._values = kept["measured"] if kept["of"] == of else {}
-        self._of = of
+        self._values: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        # What else the machine did: the highest load average at the end of what is used.
+        self.load = 0.0
 
     def get(self, what: str, name: str, measure: Callable[[], Any]) -> Any:
-        key = f"{what} {self._versions.get(name, name)}"
+        """Return what was measured of these versions, or measure it."""
+        key = f"{what}: {self._versions.get(name, name)}"
         if key not in self._values:
             print(f"{what}: {name}", file=sys.stderr, flush=True)
-            self._values[key] = measure()
+            self._values[key] = {"value": measure(), "load": round(os.getloadavg()[0], 1)}
             self._path.parent.mkdir(exist_ok=True)
-            self._path.write_text(json.dumps({"of": self._of, "measured": self._values}))
-        return self._values[key]
+            self._path.write_text(json.dumps(self._values))
+        self.load = max(self.load, self._values[key]["load"])
+        return self._values[key]["value"]
 
 
 def compare_speed(
@@ -225,8 +225,11 @@ def compare_speed(
     found: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as place:
 
+        def most_of(name: str) -> int:
+            return min(one_by_one, max(sizes)) if name in ONE_BY_ONE else max(sizes)
+
         def measure(name: str) -> dict[str, float]:
-            most = min(one_by_one, max(sizes)) if name in ONE_BY_ONE else max(sizes)
+            most = most_of(name)
             texts = Path(place) / f"texts-{most}.npz"
             if not texts.exists():
                 write_texts(texts, [size for size in sizes if size <= most])
@@ -236,7 +239,8 @@ def compare_speed(
             for name in names:
                 if number and name in ONE_BY_ONE:
                     continue
-                figures = kept.get(f"speed {number + 1}", name, partial(measure, name))
+                what = f"speed {number + 1} of {[it for it in sizes if it <= most_of(name)]}"
+                figures = kept.get(what, name, partial(measure, name))
                 found[name].append(figures)
     return {
         name: {
@@ -300,7 +304,8 @@ def quality_on_set(
     same = {unit.id: ids[key] for unit, key in zip(recall_set.units, units, strict=True)}
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = kept.get(path.stem, name, partial(ranked, name, path, place))
+        what = f"{path.stem} of {len(asked)} questions"
+        rankings = kept.get(what, name, partial(ranked, name, path, place))
         hits: list[float] = []
         recalls: list[float] = []
         for query, texts in zip(recall_set.queries, rankings, strict=True):
@@ -329,7 +334,8 @@ def quality_everyday(names: Sequence[str], place: Path, lives: int, kept: Kept) 
     write_set(path, units, [(check["life"], check["ask"]) for check in checks])
     figures: dict[str, Any] = {}
     for name in names:
-        rankings = kept.get(path.stem, name, partial(ranked, name, path, place))
+        what = f"{path.stem} of {len(checks)} questions"
+        rankings = kept.get(what, name, partial(ranked, name, path, place))
         first = [
             bool(texts) and says(texts[0], check["want"])
             for check, texts in zip(checks, rankings, strict=True)
@@ -451,7 +457,7 @@ def quality_figures(
     return titles, figures
 
 
-def machine() -> dict[str, Any]:
+def machine(load: float) -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "date": datetime.now(UTC).date().isoformat(),
@@ -459,7 +465,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "memory_gib": round(memory),
-        "load": round(os.getloadavg()[1], 1),
+        "load": load,
     }
 
 
@@ -479,9 +485,9 @@ def write_docs(report: Mapping[str, Any], sizes: Sequence[int]) -> None:
         titles = {row: both[language] for row, both in rows_of(sizes).items()}
         where = (
             "Measured on {date}: {system}, {cores} cores, {memory_gib} GiB, Python {python};"
-            " load average {load} after the run.",
+            " load average up to {load}, of which the run itself is about 1.",
             "测量日期 {date}：{system}，{cores} 核，{memory_gib} GiB，Python {python}；"
-            "结束时平均负载 {load}。",
+            "平均负载最高 {load}，其中约 1 来自测量本身。",
         )[language].format(**here)
         versions = ", ".join(f"{peer} ({it})" for peer, it in report["versions"].items())
         inside = [where, "", ("Versions: ", "版本：")[language] + versions + ".", ""]
@@ -513,15 +519,14 @@ def main() -> None:
         KEPT.unlink(missing_ok=True)
     sizes = sorted(int(it) for it in asked.sizes.split(","))
     versions = install(asked.names)
-    measured_as = {"sizes": sizes, "one_by_one": asked.one_by_one, "questions": asked.questions}
-    kept = Kept(KEPT, measured_as, versions)
+    kept = Kept(KEPT, versions)
     speed = compare_speed(asked.names, sizes, asked.rounds, asked.one_by_one, kept)
     quality: dict[str, Any] = {}
     if asked.questions:
         only = [it for it in asked.only.split(",") if it]
         quality = compare_quality(asked.names, asked.sets, only, asked.questions, asked.units, kept)
     report = {
-        "machine": machine(),
+        "machine": machine(kept.load),
         "versions": versions,
         "sizes": sizes,
         "rounds": asked.rounds,

@@ -135,6 +135,87 @@ def test_records_are_walked_and_help_is_shown_by_keyboard(console: Console):
     expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
 
 
+def _tab_to(page: Page, name: str) -> None:
+    """Press Tab until something with this name has the focus."""
+    named = """() => {
+      const it = document.activeElement;
+      if (it === document.body || it.id === "content") return "";
+      const labels = [...(it.labels ?? [])].map((label) => label.textContent);
+      return [it.getAttribute("aria-label"), it.textContent, ...labels].join(" ");
+    }"""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if name in page.evaluate(named):
+            return
+    pytest.fail(f"Tab does not reach {name}")
+
+
+def test_edit_undo_approve_resolve_and_forget_need_no_mouse(console: Console):
+    saved = console.save("Ann works in Porto")
+    for time in ("9:40", "11:15"):
+        content = {"content": f"Ann's flight to Lisbon leaves at {time}", "category": "plan"}
+        console.post("/v1/write", content, user="ann", agent="travel")
+    console.post("/v1/proposals", {"type": "convention", "content": "Commits are squashed"})
+    path = f"/v1/records/{saved['id']}"
+    page = console.open("memory?user=ann")
+    expect(page.get_by_role("article")).to_have_count(3)
+
+    for _ in range(3):
+        page.keyboard.press("j")
+    panel = page.get_by_role("region", name="Details of the record")
+    expect(panel).to_contain_text("Porto")
+    page.keyboard.press("e")
+    expect(page.get_by_label("Content")).to_be_visible()
+    _tab_to(page, "Content")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Ann works in Lisbon")
+    _tab_to(page, "Save")
+    page.keyboard.press("Enter")
+    expect(panel).to_contain_text("Lisbon")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert console.get(path, user="ann")["content"] == "Ann works in Lisbon"
+    page.keyboard.press("Control+z")
+    expect(page.get_by_role("article").filter(has_text="Porto")).to_have_count(1)
+    assert console.get(path, user="ann")["content"] == "Ann works in Porto"
+    page.keyboard.press("Escape")
+
+    _tab_to(page, "Conflicts")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Conflicts")
+    expect(dialog.locator("[data-queued]")).to_be_focused()
+    page.keyboard.press("1")
+    expect(dialog).to_contain_text("No conflicts")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(page.get_by_role("button", name="Conflicts")).to_contain_text("1")
+
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("approvals")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Approvals")
+    expect(page.get_by_role("listitem").filter(has_text="Commits")).to_be_visible()
+    _tab_to(page, "Approve")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing is waiting")).to_be_visible()
+    expect(page.get_by_text("Shared with all agents")).to_be_visible()
+    assert len(console.get("/v1/shared")["items"]) == 1
+
+    console.go(page, "memory?user=ann")
+    _tab_to(page, "More")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Type ann to confirm")).to_be_visible()
+    _tab_to(page, "Type ann to confirm")
+    page.keyboard.type("ann")
+    _tab_to(page, "Forget for good")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Forgotten")).to_contain_text("Nothing is left")
+
+
 def _use_memory_of_a_person_that_is_named(console: Console, page: Page) -> None:
     """Sign in with a key that reaches everybody and lists nobody."""
     writer = console.create_key(name="agents", role="writer", all_users=True)

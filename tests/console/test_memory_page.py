@@ -191,6 +191,7 @@ def test_conflicts_are_decided_side_by_side(console: Console):
         expect(dialog).to_contain_text("No conflicts")
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
+        expect(page.get_by_role("button", name="Conflicts")).to_contain_text("0")
     active = console.get("/v1/workspace/records")["items"]
     kept = {item["scope"]["user"]: item["content"] for item in active}
     assert (kept, len(active)) == ({"ann": said[0], "ben": said[1]}, 2)

@@ -74,6 +74,16 @@ def test_a_proposal_is_approved_in_other_words_or_rejected_with_a_reason(console
     assert [record["content"] for record in shared] == ["Commits are squashed and signed"]
     (rejected,) = console.get("/v1/proposals", status="rejected")["items"]
     assert rejected["decision"] == "two is enough"
+    page.keyboard.press("Control+z")
+    expect(bad).to_be_visible()
+    page.get_by_role("button", name="Status: Waiting").or_(
+        page.get_by_role("button", name="Status")
+    ).first.click()
+    page.get_by_role("option", name="Approved").click()
+    good.get_by_role("button", name="Take back").click()
+    expect(good).to_have_count(0)
+    assert console.get("/v1/shared")["items"] == []
+    assert len(console.get("/v1/proposals")["items"]) == 2
 
 
 def test_the_audit_follows_a_record_and_replays_a_prompt(console: Console):
@@ -110,6 +120,34 @@ def test_an_agent_is_set_up_in_a_form_that_checks_what_is_typed(console: Console
     agent = answer.json()
     assert (agent["enabled"], agent["prefetch_limit"]) == (False, 7)
     console.api.delete("/v1/agents/travel")
+
+
+def test_an_agent_is_moved_to_a_store_of_its_own_that_is_tried_first(console: Console):
+    name = f"mover-{console.workspace}"
+    console.save("Ann prefers window seats", agent=name)
+    page = console.open("agents")
+    card = page.get_by_role("main").get_by_role("listitem").filter(has_text=name)
+    card.get_by_role("button", name="Configure").click()
+    dialog = page.get_by_role("dialog", name=f"Memory of {name}")
+    dialog.get_by_role("button", name="Storage").click()
+    page.get_by_role("option", name="A PostgreSQL server").click()
+    dialog.get_by_label("Address").fill("postgresql://nobody@127.0.0.1:1/none")
+    dialog.get_by_role("button", name="Test the connection").click()
+    expect(dialog.get_by_role("status")).not_to_have_text("")
+    expect(dialog.get_by_role("status")).not_to_contain_text("can be used")
+    console.problems[:] = [told for told in console.problems if "/try" not in told]
+    dialog.get_by_role("button", name="Storage").click()
+    page.get_by_role("option", name="A file of its own").click()
+    dialog.get_by_role("button", name="Test the connection").click()
+    expect(dialog.get_by_role("status")).to_contain_text("can be used")
+    dialog.get_by_role("button", name="Save and move").click()
+    expect(card.locator("[data-move=moved]")).to_contain_text("still kept")
+    kept = console.get("/v1/records", user="ann", agent=name)["items"]
+    assert [it["content"] for it in kept] == ["Ann prefers window seats"]
+    card.get_by_role("button", name="Erase the old copy").click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase the old copy").click()
+    expect(card.locator("[data-move]")).to_have_count(0)
+    expect(card).to_contain_text(f"Kept in {name}.db")
 
 
 def test_metrics_and_settings_tell_what_the_server_does_and_runs_with(console: Console):

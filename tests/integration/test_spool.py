@@ -410,7 +410,7 @@ def _waiting(memory: Memory) -> int:
     return memory.spool.waiting
 
 
-async def _until(holds: Callable[[], object], seconds: float = 20) -> None:
+async def _until(holds: Callable[[], object], seconds: float = 120) -> None:
     ends = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ends
@@ -515,7 +515,8 @@ async def test_writers_do_not_outrun_the_replay(
         postgresql.start()
         writers = [asyncio.create_task(go_on_writing(writer)) for writer in range(200)]
         try:
-            await _until(lambda: not _waiting(memory), 10)
+            # Without an end it would only grow, however long this waited.
+            await _until(lambda: not _waiting(memory), 60)
         finally:
             is_over = True
             await asyncio.gather(*writers)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sqlalchemy import create_engine, make_url
 
 from recollect import Memory, RecollectError
 from recollect.assemble.doctor import diagnose
@@ -19,6 +20,7 @@ from recollect.backends.sql import schema
 from recollect.domain.followers import FollowerState
 from recollect.errors import SettingsError
 from recollect.settings import Settings
+from recollect.settings.place import driver_url
 from tests.database_servers import storage_of
 from tests.fakes import FakeEmbedder
 from tests.services import services
@@ -164,6 +166,35 @@ async def test_reconcile_finds_and_repairs_what_somebody_changed_in_the_store(
         await its.sink.clear()
         (found,) = await memory.reconcile(rebuild=True)
         assert (found.items, found.missing, await its.sink.count(space)) == (4, 0, 4)
+
+
+async def test_an_index_that_a_killed_process_left_unmade_is_made(
+    database_path: Path, postgresql: str
+):
+    graphs = "SELECT indexname FROM pg_indexes WHERE indexname LIKE '%%_graph'"
+
+    def indexes(statement: str = graphs) -> set[str]:
+        engine = create_engine(make_url(driver_url(postgresql)), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            done = connection.exec_driver_sql(statement)
+            found = set(done.scalars()) if done.returns_rows else set[str]()
+        engine.dispose()
+        return found
+
+    settings, of_others = settings_of(database_path, postgresql), indexes()
+    async with opened(settings) as memory:
+        await memory.remember("Ann keeps bees behind the house")
+        await memory.drain()
+        (made,) = indexes() - of_others
+    for is_written in (True, False):
+        indexes(f"DROP INDEX {made}")
+        async with opened(settings) as memory:
+            if is_written:
+                await memory.remember("Ben is allergic to peanuts")
+                await memory.drain()
+            else:
+                await memory.reconcile()
+            assert indexes() - of_others == {made}
 
 
 async def test_forgotten_vectors_are_erased_at_once(database_path: Path, store: str):

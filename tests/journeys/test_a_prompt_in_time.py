@@ -86,7 +86,7 @@ async def test_a_model_that_hangs_costs_no_prompt_its_time(
             assert session.usage.degraded == (_LATE,)
         told = [it for it in caplog.records if it.levelno >= logging.WARNING]
         assert [it.getMessage() for it in told] == [
-            f"a prompt was made without all that is remembered: {_LATE}"
+            f"a prompt was made without all that is remembered: {_LATE} (session.prepare_seconds)"
         ], "told once"
         assert memory.meter.totals()["late_prompts", ""] == 2
 

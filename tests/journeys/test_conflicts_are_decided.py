@@ -7,7 +7,7 @@ import pytest
 
 from recollect import Memory, Status
 from recollect.domain.record import Evidence, Record
-from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, RecollectError
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.services import services
@@ -55,6 +55,34 @@ async def test_both_true_at_different_times(memory: Memory, clock: TurnedClock, 
     assert await memory.upkeep.conflicts() == ()
     assert (await memory.upkeep.health()).conflicts == 0
     assert [it.reason for it in await memory.history(berlin.id)][-1] == "she has moved 搬家了"
+
+
+@pytest.mark.parametrize("resolution", ["keep_first", "merge", "both_at_different_times"])
+async def test_a_decision_is_taken_back_and_the_conflict_is_open_again(
+    memory: Memory, clock: TurnedClock, resolution: str
+):
+    first, second = await _two(memory, clock, "en")
+    conflict = await dispute(memory, first, second)
+    clock.turn(days=1)
+    await memory.upkeep.resolve(conflict, resolution)  # pyright: ignore[reportArgumentType]
+    clock.turn(days=1)
+    back = await memory.upkeep.reopen(conflict)
+    assert back.conflict.is_open
+    for before, now in ((first, back.first), (second, back.second)):
+        assert (now.content, now.status, now.valid_to, now.version) == (
+            *(before.content, before.status, before.valid_to, before.version + 2),
+        )
+    assert [it.id for it in await memory.upkeep.conflicts()] == [conflict]
+    assert set(await _answers(memory, "en")) == {first.id, second.id}
+    with pytest.raises(RecollectError) as open_already:
+        await memory.upkeep.reopen(conflict)
+    assert open_already.value.code == "not_decided"
+    await memory.upkeep.resolve(conflict, "keep_second")
+    clock.turn(days=1)
+    await memory.update(second.id, importance=0.9)
+    with pytest.raises(RecollectError) as moved:
+        await memory.upkeep.reopen(conflict)
+    assert moved.value.code == "changed_since"
 
 
 async def test_somebody_knows_when_it_changed(memory: Memory, clock: TurnedClock):

@@ -229,6 +229,54 @@ async def test_only_the_coordinator_decides_and_says_why_not(team: Memory):
     assert len(await _shared(team)) == 0
 
 
+async def test_a_decision_is_taken_back_with_what_came_of_it(
+    team: Memory, clock: TurnedClock, judge: FakeJudge
+):
+    rita, rob, boss = (team.scope(agent=name) for name in ("rita", "rob", "boss"))
+
+    async def shared() -> list[str]:
+        return [it.content for it in await _shared(team)]
+
+    old = await rita.shared.propose("Lines are at most 88 characters long", "convention")
+    await boss.shared.approve(old.id)
+    with pytest.raises(NotAllowed):
+        await rita.shared.reopen(old.id)
+    clock.turn(days=20)
+    again = await boss.shared.reopen(old.id, "too soon")
+    assert (again.status, again.record, again.decided_by) == ("pending", None, None)
+    assert [it.id for it in await boss.shared.proposals()] == [old.id], "it has time again"
+    assert await shared() == []
+    with pytest.raises(RecollectError) as twice:
+        await boss.shared.reopen(old.id)
+    assert twice.value.code == "not_decided"
+    assert [it.target for it in await team.audit.tail(action="reopen")] == [old.id]
+
+    await boss.shared.approve(old.id)
+    judge.is_sure_of_all = "update"
+    for confidence, content in ((1.0, "Lines have 100 characters"), (0.1, "Lines have 60")):
+        new = await rob.shared.propose(content, "convention", confidence=confidence)
+        if confidence == 1.0:
+            clock.turn(days=1)
+            new = await rob.shared.propose(content, "convention")
+        before = await shared()
+        approved = await boss.shared.approve(new.id)
+        await boss.shared.reopen(new.id)
+        assert await shared() == before
+        approved = await boss.shared.approve(new.id)
+        assert approved.status == "approved"
+    assert len(await rob.recall("how many characters has a line", min_score=0)) == 1
+
+    await boss.shared.update(approved.record or "", "Lines have 90 characters")
+    with pytest.raises(RecollectError) as moved:
+        await boss.shared.reopen(approved.id)
+    assert moved.value.code == "changed_since"
+    assert await shared() == ["Lines have 90 characters"]
+
+    refused = await rita.shared.propose("Names are short", "convention")
+    await boss.shared.reject(refused.id, "too vague")
+    assert (await boss.shared.reopen(refused.id)).decision == ""
+
+
 async def test_a_coordinator_shares_it_in_better_words(team: Memory, clock: TurnedClock):
     rita, boss = team.scope(agent="rita"), team.scope(agent="boss")
     proposal = await rita.shared.propose("names short", "convention", tags=["naming"])

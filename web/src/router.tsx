@@ -96,7 +96,7 @@ const agents = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/agents",
   validateSearch: whoSearch,
-  component: lazyRouteComponent(() => import("./pages/AgentsPage"), "AgentsPage"),
+  component: lazyRouteComponent(() => import("./pages/agents/AgentsPage"), "AgentsPage"),
 });
 
 const approvals = createRoute({

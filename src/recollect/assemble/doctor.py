@@ -16,7 +16,12 @@ from sqlalchemy import Connection
 
 from recollect.agents.copying import agents_in, count_of
 from recollect.agents.overlays import overlays_in, read_agents
-from recollect.assemble.embedding import check_embedder, embedder_in_use, wanted_embedder
+from recollect.assemble.embedding import (
+    check_embedder,
+    embedder_in_use,
+    list_embedders,
+    wanted_embedder,
+)
 from recollect.assemble.sessions import model_choice
 from recollect.assemble.spool import place_of
 from recollect.assemble.stores import (
@@ -139,7 +144,7 @@ async def diagnose(
     settings = with_agents(settings, overlays_in(rows))
     findings = await asyncio.to_thread(look_around, places)
     findings += idle_findings(without_effect(settings))
-    findings.append(embedder_finding(tried, embedder_in_use(settings)))
+    findings.append(embedder_finding(tried, embedder_in_use(settings, list_embedders(settings))))
     findings += await _models(settings)
     findings += await _examine_store(settings, tried, depth)
     for agent, own in _own_stores(settings):

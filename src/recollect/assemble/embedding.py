@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -139,15 +139,13 @@ def list_embedders(settings: Settings) -> list[EmbedderState]:
     return catalogue.list_embedders(embedder_choice(settings))
 
 
-def embedder_in_use(settings: Settings) -> EmbedderState | None:
+def embedder_in_use(settings: Settings, available: Iterable[EmbedderState]) -> EmbedderState | None:
     """Return the configured one of the available embedders, or None."""
     model = settings.embedder.model
     kind = "local" if model in {"", local_model.NAME} else model.partition(":")[0]
     if model.startswith("text-embedding-"):
         kind = "openai"
-    return next(
-        (state for state in list_embedders(settings) if state.name.partition(":")[0] == kind), None
-    )
+    return next((state for state in available if state.name.partition(":")[0] == kind), None)
 
 
 async def check_embedder(settings: Settings, model: str | None = None) -> EmbedderCheck:

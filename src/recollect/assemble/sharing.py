@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.audit.prompt_replay import Replayer
 from recollect.audit.service import AuditService, Sealer, Verifier
+from recollect.recall.conflicts import SqlConflicts
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
 from recollect.sharing.rows import SqlProposals
@@ -65,7 +66,15 @@ def sharing_of(
     stored = SqlProposals(database)
     return SharingParts(
         proposals=ProposalService(
-            store, stored, parties, rivals, embedding, redactor, clock, rules
+            store,
+            stored,
+            parties,
+            rivals,
+            embedding,
+            redactor,
+            clock,
+            rules,
+            SqlConflicts(database),
         ),
         records=SharedRecords(listing, parties, saver, clock),
     )

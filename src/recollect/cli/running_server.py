@@ -21,8 +21,25 @@ SERVED: Final = frozenset(
         *("remember", "write", "recall", "used", "rejected", "route", "names", "list", "turns"),
         *("sessions", "tags", "categories", "show", "profile", "edit", "history", "trace"),
         *("undo", "tag", "delete", "health", "conflicts", "resolve", "quarantine", "accept"),
-        *("reject", "buffer", "promote", "stats", "kb list", "kb ls", "kb search", "kb stats"),
-        *("share propose", "share proposals", "share approve", "share reject", "share withdraw"),
+        *(
+            "reopen",
+            "share reopen",
+            "reject",
+            "buffer",
+            "promote",
+            "stats",
+            "kb list",
+            "kb ls",
+            "kb search",
+        ),
+        *(
+            "kb stats",
+            "share propose",
+            "share proposals",
+            "share approve",
+            "share reject",
+            "share withdraw",
+        ),
         *("share list", "share show", "share edit", "share delete", "jobs list", "jobs show"),
     }
 )

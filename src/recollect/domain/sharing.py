@@ -162,6 +162,11 @@ class Proposal:
         """Return the proposal with some fields changed."""
         return replace(self, **changes)
 
+    @property
+    def is_reopened(self) -> bool:
+        """Return whether it waits again after a decision that was taken back."""
+        return self.status == "pending" and "reopened" in self.body
+
     def is_by(self, party: Party) -> bool:
         """Return whether this party made it, working for the same user."""
         made = (self.proposer, self.role == PERSON, self.user)
@@ -172,5 +177,5 @@ def already_decided(proposal_id: str, status: str = "decided") -> Conflict:
     return Conflict(
         f"{proposal_id} is {status} already; nothing was changed",
         code="already_decided",
-        hint="A proposal is decided once; make a new one to change what came of it.",
+        hint="The coordinator can reopen it; or make a new one to change what came of it.",
     )

@@ -189,6 +189,8 @@ class Following:
                 missing=total.missing + found.missing,
                 extra=total.extra + found.extra,
             )
+        if repair and isinstance(follower, FinishingFollower):
+            await follower.finish()
         return Reconciled(
             name=self._follower.name,
             kind=self._follower.kind,

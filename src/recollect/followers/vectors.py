@@ -98,9 +98,11 @@ class VectorFollower:
         self._sink = sink
         self.fewest_units = fewest_units
         self.name = f"{self.kind} {sink.name}"[:190]
-        # A space of each model whose index is to be made. One that was left unmade by a process
-        # that was killed is made with the next scope; until then every vector is compared.
+        # A space of each model whose index is to be made, and the models whose index this process
+        # has seen to. One that a killed process left unmade is made with the next write, or by
+        # `reconcile`; until then every vector is compared.
         self._unfinished: dict[int, Space] = {}
+        self._finished: set[int] = set()
 
     async def advance(self, place: Place) -> Place:
         step = await self._database.read(lambda connection: _next_step(connection, place))
@@ -112,7 +114,7 @@ class VectorFollower:
                 await sink.remove(space, step.removed)
             if len(step.units):
                 await sink.put(space, step.units, step.vectors)
-            if step.ends:
+            if step.ends or space.model not in self._finished:
                 self._unfinished[space.model] = space
         return step.after
 
@@ -122,6 +124,7 @@ class VectorFollower:
             model, space = next(iter(self._unfinished.items()))
             await self._sink.finish(space)
             del self._unfinished[model]
+            self._finished.add(model)
 
     async def drop(self, scope: int) -> None:
         await (self._sink.drop(scope) if scope else self._sink.clear())
@@ -138,6 +141,7 @@ class VectorFollower:
         extra = np.setdiff1d(held, np.union1d(wanted.units, wanted.unsettled))
         if repair:
             await self._put_right(wanted.space, missing, extra)
+            self._unfinished[wanted.space.model] = wanted.space
         return Difference(items=len(wanted.units), missing=len(missing), extra=len(extra))
 
     async def space(self, place: Place) -> Space | None:

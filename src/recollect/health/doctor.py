@@ -658,7 +658,7 @@ def _settings(places: Places) -> Finding:
     return Finding(
         part="settings",
         message=f"{places.settings_file}{'' if is_there else ' (does not exist, not needed)'}; "
-        + (f"changed: {told}" if told else "everything as usual"),
+        + (f"changed: {told}" if told else "all have their defaults"),
         figures={"file": str(places.settings_file), "exists": is_there, "changed": changed},
     )
 

@@ -14,9 +14,13 @@ _FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _RULE: Final = re.compile(r"[-=*_|:\s]{3,}")
 _LAYOUT: Final = re.compile(r"\|.*\|\s*|#{1,6} .*|\*\*[^*]+\*\*\s*")
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•+>]|#{1,6}|\d{1,3}[.)、]|\[[ xX]\])\s+")
+_LAYOUT_BEGINS: Final = frozenset("-=*_|:#")
+_EMPHASISED: Final = frozenset("*_`")
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
 # A full stop ends a sentence when a space and something that may begin one follow.
 _SENTENCE_END: Final = re.compile(r"(?<=[。！？；…])|(?<=[.!?;])[\"')\]]*\s+(?=\S)")
+_ASCII_END: Final = re.compile(r"[.!?;][\"')\]]*\s+(?=\S)")
+_LONGEST_ABBREVIATION: Final = 8
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|St|No|Inc|Ltd|approx)|\b[A-Z])\.$"
 )
@@ -24,8 +28,11 @@ _ABBREVIATION: Final = re.compile(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without code, tables and layout marks."""
-    lines = _FENCED.sub("\n", text).splitlines()
-    plain = (_EMPHASIS.sub("", _LIST_MARK.sub("", line)) for line in lines if not _is_layout(line))
+    # Most texts have no marks, and need not be searched for them several times.
+    lines = (_FENCED.sub("\n", text) if "```" in text else text).splitlines()
+    plain = (_without_mark(line) for line in lines if not _is_layout(line))
+    if not _EMPHASISED.isdisjoint(text):
+        plain = (_EMPHASIS.sub("", line) for line in plain)
     found = (sentence.strip() for line in plain for sentence in _sentences_of_line(line))
     # What ends with a colon only announces what follows.
     return [
@@ -35,16 +42,33 @@ def sentences(text: str) -> list[str]:
     ]
 
 
+def _ascii_pieces(line: str) -> Iterator[str]:
+    """Yield what the general pattern yields, several times faster."""
+    begin = 0
+    for end in _ASCII_END.finditer(line):
+        yield line[begin : end.start() + 1]
+        begin = end.end()
+    yield line[begin:]
+
+
+def _without_mark(line: str) -> str:
+    mark = _LIST_MARK.match(line)
+    return line if mark is None else line[mark.end() :]
+
+
 def _is_layout(line: str) -> bool:
+    begin = line.lstrip()[:1]
+    if begin and begin not in _LAYOUT_BEGINS:
+        return False
     is_layout = _RULE.fullmatch(line) or _LAYOUT.fullmatch(line.lstrip())
     return is_layout is not None
 
 
 def _sentences_of_line(line: str) -> Iterator[str]:
     pending = ""
-    for piece in _SENTENCE_END.split(line):
+    for piece in _ascii_pieces(line) if line.isascii() else _SENTENCE_END.split(line):
         pending = f"{pending} {piece}" if pending else piece
-        if not _ABBREVIATION.search(pending):
+        if not _ABBREVIATION.search(pending, max(0, len(pending) - _LONGEST_ABBREVIATION)):
             yield pending
             pending = ""
     yield pending

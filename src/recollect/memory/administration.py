@@ -164,8 +164,41 @@ class Agents:
         serves, in every process within seconds. The old copy is kept until `purge_copy`. A move
         that was interrupted goes on when it is started again; with `background`, a job does it.
         """
+        place = self._target(name, to, backend, url, password_env, sqlite_path)
+        if background:
+            await self._parts.moves.begin(self._caller, name, place)
+        else:
+            await self._parts.moves.move(self._caller, name, place, progress)
+        return await self.get(name)
+
+    @Operation(
+        "POST",
+        "/v1/agents/{name}/try",
+        "try_agent_store",
+        Role.ADMIN,
+        reach="server",
+        names={"to": "store"},
+        repeat="repeatable",
+        command="agents try",
+    )
+    async def try_store(
+        self,
+        name: str,
+        to: str | None = None,
+        *,
+        backend: str | None = None,
+        url: str | None = None,
+        password_env: str | None = None,
+        sqlite_path: str | None = None,
+    ) -> None:
+        """Open the store that an agent could be moved to; raise what is wrong with it."""
+        place = self._target(name, to, backend, url, password_env, sqlite_path)
+        await self._parts.moves.try_store(name, place)
+
+    def _target(self, name: str, *where: str | None) -> dict[str, Any]:
+        """Return the place that an agent is to be moved to."""
         Scope(agent=name)
-        place = self._place(name, to, backend, url, password_env, sqlite_path)
+        place = self._place(name, *where)
         if not place:
             raise InvalidInput(
                 f"Say where {name} is to be moved; nothing was moved",
@@ -173,11 +206,7 @@ class Agents:
                 hint="Name a store of the settings file, `common`, a URL or a database file.",
             )
         self._over_file(name, place)
-        if background:
-            await self._parts.moves.begin(self._caller, name, place)
-        else:
-            await self._parts.moves.move(self._caller, name, place, progress)
-        return await self.get(name)
+        return place
 
     @Operation(
         "DELETE",

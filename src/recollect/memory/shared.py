@@ -119,6 +119,20 @@ class SharedMemory:
 
     @Operation(
         "POST",
+        "/v1/proposals/{proposal_id}/reopen",
+        "reopen_proposal",
+        Role.COORDINATOR,
+        command="share reopen",
+    )
+    async def reopen(self, proposal_id: str, reason: str = "") -> Proposal:
+        """Take back an approval or a rejection, so that the proposal waits again.
+
+        What approving it changed is as it was before. It is refused if that was changed since.
+        """
+        return await self._parts.sharing.proposals.reopen(self._caller, proposal_id, reason)
+
+    @Operation(
+        "POST",
         "/v1/proposals/{proposal_id}/withdraw",
         "withdraw_proposal",
         Role.WRITER,

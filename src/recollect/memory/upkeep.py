@@ -82,6 +82,20 @@ class Upkeep:
             self._caller, conflict_id, resolution, content=content, at=at, reason=reason
         )
 
+    @Operation(
+        "POST",
+        "/v1/upkeep/conflicts/{conflict_id}/reopen",
+        "reopen_conflict",
+        Role.COORDINATOR,
+        command="reopen",
+    )
+    async def reopen(self, conflict_id: str) -> Dispute:
+        """Take back the decision on a conflict: both records are as before, and it is open.
+
+        It is refused if one of them was changed since.
+        """
+        return await self._parts.upkeep.conflicts.reopen(self._caller, conflict_id)
+
     @Operation("GET", "/v1/upkeep/quarantine", "list_quarantine", Role.READER, command="quarantine")
     async def quarantined(self, *, limit: int = 50, cursor: str | None = None) -> Page[Record]:
         """Return a page of the records that their source does not support."""

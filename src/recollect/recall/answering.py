@@ -37,7 +37,7 @@ from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
 from recollect.ports.units import Scores
 from recollect.recall.answer_model import AnswerModel
-from recollect.recall.candidate_loader import ScoredCandidate, best_first
+from recollect.recall.candidates import Candidate, best_first
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
 
@@ -94,7 +94,7 @@ class Answers:
     # For what was read, the record that tells its facet, if that is known.
     records: Mapping[str, Record] = field(default_factory=dict[str, Record])
     # Everything that was read, and what of it states the attribute that is asked for.
-    hits: tuple[ScoredCandidate, ...] = ()
+    hits: tuple[Candidate, ...] = ()
     stating: frozenset[str] = frozenset()
 
     def confidence(self, otherwise: float) -> float:
@@ -107,13 +107,13 @@ class Answers:
         found = otherwise ** (1 - self.weight) * answered**self.weight
         return max(found, otherwise) if self.may_miss else found
 
-    def among(self, hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    def among(self, hits: Sequence[Candidate]) -> list[Candidate]:
         """Return those of the hits that answer."""
         return [hit for hit in hits if self.logits.get(hit.owner_id, -math.inf) >= _ANSWERS]
 
     def lifted(
-        self, hits: Sequence[ScoredCandidate], min_score: float, scoring: CandidateScoring
-    ) -> list[ScoredCandidate]:
+        self, hits: Sequence[Candidate], min_score: float, scoring: CandidateScoring
+    ) -> list[Candidate]:
         """Return the hits with what answers although the search scored it too low, best first.
 
         A text may be unlike the question and answer it beyond doubt.
@@ -138,9 +138,7 @@ class Answers:
         here, there = self.logits.get(one), self.logits.get(other)
         return None if here is None or there is None else here - there
 
-    def ordered(
-        self, hits: Sequence[ScoredCandidate], links: Iterable[Link] = ()
-    ) -> list[ScoredCandidate]:
+    def ordered(self, hits: Sequence[Candidate], links: Iterable[Link] = ()) -> list[Candidate]:
         """Return the hits with the best answers first; each gets the score of its new place.
 
         What is linked is about the same.
@@ -153,7 +151,7 @@ class Answers:
         read = [hits[place] for place in places]
         odds = self._odds(read, links)
         # Rounded, so that chance does not decide between equal ones.
-        order = np.argsort(-odds.sum(axis=1).round(9), kind="stable").tolist()
+        order: list[int] = np.argsort(-odds.sum(axis=1).round(9), kind="stable").tolist()
         ordered = list(hits)
         for place, best in zip(places, order, strict=True):
             ordered[place] = _placed(read[best], hits[place].score)
@@ -169,7 +167,7 @@ class Answers:
             return True
         return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
 
-    def _odds(self, read: Sequence[ScoredCandidate], links: Iterable[Link]) -> Scores:
+    def _odds(self, read: Sequence[Candidate], links: Iterable[Link]) -> Scores:
         """Return the odds that each is a better answer than each other one, as logarithms."""
         logits = np.array([self.logits[hit.owner_id] for hit in read], np.float64)
         worth = 2 * self.weight * _FOR_LOGIT * logits
@@ -197,7 +195,7 @@ class Answers:
         is_same = first.facet == second.facet and may_be_about(first, second.about)
         return _ANSWERS if is_same else math.inf
 
-    def _is_later(self, hit: ScoredCandidate, other: ScoredCandidate) -> bool:
+    def _is_later(self, hit: Candidate, other: Candidate) -> bool:
         """Return whether it says later what holds; an episode only says what happened."""
         here, there = hit.owner_id, other.owner_id
         one, another = self.sessions.get(here), self.sessions.get(there)
@@ -221,9 +219,9 @@ class Answering:
     async def read(
         self,
         question: Question,
-        best: Sequence[ScoredCandidate],
+        best: Sequence[Candidate],
         items: Mapping[str, Item],
-        stating: Sequence[ScoredCandidate] = (),
+        stating: Sequence[Candidate] = (),
         about: str = "",
     ) -> Answers:
         """Return how clearly the best candidates answer; nothing if no model can tell.
@@ -269,7 +267,7 @@ class Answering:
         self,
         question: Question,
         answers: Answers,
-        added: Sequence[ScoredCandidate],
+        added: Sequence[Candidate],
         items: Mapping[str, Item],
     ) -> Answers:
         """Return the answers with those of more candidates, if there were any before."""
@@ -301,9 +299,9 @@ class Answering:
 async def _read(
     model: AnswerModel,
     question: Question,
-    best: Sequence[ScoredCandidate],
+    best: Sequence[Candidate],
     items: Mapping[str, Item],
-    stating: Sequence[ScoredCandidate],
+    stating: Sequence[Candidate],
     about: str,
 ) -> Answers:
     """Return how clearly the best candidates answer, as one model reads them."""
@@ -345,12 +343,12 @@ async def _read(
 
 
 def _undecided(
-    hits: Sequence[ScoredCandidate],
+    hits: Sequence[Candidate],
     logits: Mapping[str, float],
     items: Mapping[str, Item],
     *,
     is_own: bool,
-) -> list[ScoredCandidate]:
+) -> list[Candidate]:
     """Return the hits to read beside those that were read: all, if none of them answers.
 
     Otherwise, what was said later about the user, whose circumstances change.
@@ -362,11 +360,10 @@ def _undecided(
     return [hit for hit in hits if is_own and _said_at(items[hit.owner_id]) > latest]
 
 
-def readable_text(scored: ScoredCandidate, item: Item) -> str:
+def readable_text(found: Candidate, item: Item) -> str:
     """Return what the model reads of a candidate: title or speaker, and what was found."""
     if isinstance(item, ArchivePassage):
         return item.content
-    found = scored.candidate
     passage = item.content[slice(*found.span)] if found.is_found else item.content
     if isinstance(item, Record):
         return f"{item.title}\n{passage}" if item.title else passage
@@ -380,13 +377,13 @@ def _has_words(question: Question, text: str) -> bool:
     return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
 
 
-def _is_ordered(hit: ScoredCandidate) -> bool:
+def _is_ordered(hit: Candidate) -> bool:
     """Return whether a hit gets its place by how clearly it answers.
 
     What is superseded is below its successor in any case, and of ways of working that one is best
     which helped.
     """
-    return hit.candidate.superseded_by is None and hit.standing.kind is not Kind.PROCEDURAL
+    return hit.superseded_by is None and hit.standing.kind is not Kind.PROCEDURAL
 
 
 def _records_of(items: Mapping[str, Item]) -> dict[str, Record]:
@@ -410,22 +407,18 @@ def _adjusted(logit: float, item: Item, record: Record | None, about: str) -> fl
 
 def _only_supposes(item: Item) -> bool:
     """Return whether a turn tells nothing that is so: "if I lived in Berlin, I'd cycle"."""
-    return isinstance(item, Turn) and _stances(item.content) == {"supposed"}
+    return isinstance(item, Turn) and set(_stances(item.content)) == {"supposed"}
 
 
 def _says_several(item: Item) -> bool:
-    return isinstance(item, Turn) and len(_sentences(item.content)) > 1
+    return isinstance(item, Turn) and len(_stances(item.content)) > 1
 
 
 # The same texts are found again and again.
 @lru_cache(maxsize=1_024)
-def _sentences(text: str) -> tuple[str, ...]:
-    return tuple(sentence.plain for sentence in sentences(readable(text)))
-
-
-@lru_cache(maxsize=1_024)
-def _stances(text: str) -> frozenset[str]:
-    return frozenset(map(stance, _sentences(text)))
+def _stances(text: str) -> tuple[str, ...]:
+    """Return how each sentence is meant."""
+    return tuple(stance(sentence.plain) for sentence in sentences(readable(text)))
 
 
 def _said_at(item: Item) -> datetime:
@@ -439,7 +432,7 @@ def _session_of(item: Item) -> str | None:
     return item.session if isinstance(item, Record | Turn) else None
 
 
-def _placed(hit: ScoredCandidate, score: float) -> ScoredCandidate:
+def _placed(hit: Candidate, score: float) -> Candidate:
     """Return the hit with the score of the place that it takes."""
     return hit if hit.score == score else hit.moved(score, _REASON)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
-from recollect.domain.hit import ArchivePassage, Boost, Item, Standing
+from recollect.domain.hit import ArchivePassage, Item, Standing
 from recollect.domain.sections import RecallSettings
 from recollect.domain.unit import ARCHIVE
 from recollect.errors import StorageError
@@ -29,30 +28,6 @@ _log: Final = logging.getLogger(__name__)
 
 # Reads the text of an archive.
 ArchiveText = Callable[[Archive], Awaitable[str]]
-
-
-class ScoredCandidate(NamedTuple):
-    """A candidate with its final score and the boosts that changed it."""
-
-    owner_id: str
-    candidate: Candidate
-    standing: Standing
-    score: float
-    # Changes to the score after it was computed.
-    boosts: tuple[Boost, ...] = ()
-
-    def moved(self, score: float, reason: str) -> ScoredCandidate:
-        """Return the candidate with another score, and a boost that explains it."""
-        boost = Boost(reason=reason, factor=score / self.score)
-        return self._replace(score=score, boosts=(*self.boosts, boost))
-
-
-_score_of: Final = attrgetter("score")
-
-
-def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
-    """Sort by score; equal ones stay in their order."""
-    return sorted(scored, key=_score_of, reverse=True)
 
 
 class CandidateLoader:
@@ -81,7 +56,7 @@ class CandidateLoader:
         # The replies that were found to take note of a statement, with the id of that turn.
         self.replies: dict[str, str] = {}
 
-    async def score(self, candidates: Sequence[Candidate]) -> list[ScoredCandidate]:
+    async def score(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that pass the filter, with their final scores."""
         if new := [one for one in candidates if one.owner_id not in self._standings]:
             await self._read_standings(new)
@@ -90,19 +65,19 @@ class CandidateLoader:
             for one in candidates
             if (standing := self._standings[one.owner_id]) is not None
         ]
-        scores = self.scoring.scores([it for _, it in found], [one.score for one, _ in found])
+        scores = self.scoring.scores([it for _, it in found], [one.relevance for one, _ in found])
         return [
-            ScoredCandidate(one.owner_id, one, standing, score)
+            Candidate(*one[:5], score, one.superseded_by, standing)
             for (one, standing), score in zip(found, scores, strict=True)
         ]
 
-    async def items(self, scored: Sequence[ScoredCandidate]) -> dict[str, Item]:
+    async def items(self, scored: Sequence[Candidate]) -> dict[str, Item]:
         """Return the records, turns and passages by owner, without those deleted meanwhile."""
         missing = [one for one in scored if one.owner_id not in self._items]
         unread: list[str] = []
         for one in missing:
             if archive := self._archived.get(one.owner_id):
-                self._items[archive.id] = await self._passage(archive, one.candidate)
+                self._items[archive.id] = await self._passage(archive, one)
             elif one.standing.load is not None:
                 self._items[one.owner_id] = one.standing.load()
             else:
@@ -113,7 +88,7 @@ class CandidateLoader:
                 self._items[record.id] = record
         return self._items
 
-    def note_replies(self, scored: Iterable[ScoredCandidate]) -> None:
+    def note_replies(self, scored: Iterable[Candidate]) -> None:
         """Find out which replies of the assistant merely take note of a user's statement.
 
         What was neither asked for nor confirmed is no evidence about the user.

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from recollect.domain.hit import Boost, Explanation, PathScore
+from recollect.domain.hit import Boost, Explanation, PathScore, Standing
+from recollect.domain.times import EPOCH
 from recollect.domain.unit import TURN, UNIT_OWNERS, UnitOwner
 from recollect.ports.units import NO_UNITS, Ids, Scores, UnitRows
 from recollect.recall.paths import Found, PathName, listed
 
 _TURN: Final = UNIT_OWNERS.index(TURN)
 _NO_OWNERS: Final[Ids] = np.empty(0, np.int64)
+_score_of: Final = attrgetter("score")
 
 
 class Candidate(NamedTuple):
     """A record, turn or archive that some path found, with its score."""
 
+    owner_id: str
+    owner_kind: UnitOwner
     candidates: Candidates
     # Its row among them.
     at: int
-    owner_kind: UnitOwner
-    owner_id: str
+    # Its score there, and the one that its standing and the other hits make of it.
+    relevance: float
     score: float
     # The record that supersedes this turn, if there is one.
     superseded_by: str | None
+    standing: Standing = Standing(observed_at=EPOCH)
+    # Changes to the score after it was computed.
+    boosts: tuple[Boost, ...] = ()
+
+    def moved(self, score: float, reason: str) -> Candidate:
+        """Return the candidate with another score, and a boost that explains it."""
+        boost = Boost(reason=reason, factor=score / self.score)
+        return self._replace(score=score, boosts=(*self.boosts, boost))
 
     @property
     def unit(self) -> int:
@@ -65,9 +78,14 @@ class Candidate(NamedTuple):
             factor=float(self.candidates.factors[self.at]),
             closeness=float(self.candidates.closeness[self.at]),
             sureness=self.candidates.confidence,
-            relevance=self.score,
+            relevance=self.relevance,
             boosts=boosts,
         )
+
+
+def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Sort by score; equal ones stay in their order."""
+    return sorted(candidates, key=_score_of, reverse=True)
 
 
 def _not_scored() -> Scores:
@@ -137,7 +155,7 @@ class Candidates:
         owners: list[str] = self.rows["owner"][start:end].tolist()
         scores: list[float] = self.scores[start:end].tolist()
         return [
-            Candidate(self, at, UNIT_OWNERS[kind], owner, score, self.superseded.get(owner))
+            Candidate(owner, UNIT_OWNERS[kind], self, at, score, score, self.superseded.get(owner))
             for at, kind, owner, score in zip(
                 range(start, start + len(kinds)), kinds, owners, scores, strict=True
             )

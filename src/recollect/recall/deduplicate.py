@@ -22,7 +22,7 @@ from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Turn
 from recollect.language.times.expressions import When, find_times
 from recollect.language.words import stem
-from recollect.recall.candidate_loader import ScoredCandidate, best_first
+from recollect.recall.candidates import Candidate, best_first
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _WORD_OR_CHARACTER: Final = re.compile(r"[a-z0-9]+|[^\W_]")
@@ -135,8 +135,8 @@ def accounts(
 
 
 def arranged(
-    scored: Sequence[ScoredCandidate], repeats: Mapping[str, str], limit: int
-) -> tuple[list[ScoredCandidate], list[NearMiss]]:
+    scored: Sequence[Candidate], repeats: Mapping[str, str], limit: int
+) -> tuple[list[Candidate], list[NearMiss]]:
     """Return the hits to show, duplicates last, and those left out with the reason.
 
     A hit takes the place of its best duplicate. A duplicate that is shown scores no more than the
@@ -157,9 +157,7 @@ def arranged(
     return shown, left_out
 
 
-def _in_best_place(
-    scored: Sequence[ScoredCandidate], repeats: Mapping[str, str]
-) -> list[ScoredCandidate]:
+def _in_best_place(scored: Sequence[Candidate], repeats: Mapping[str, str]) -> list[Candidate]:
     """Sort best first, with each hit in the place of its best duplicate."""
     best: dict[str, float] = {}
     for hit in scored:
@@ -175,7 +173,7 @@ def _in_best_place(
     return best_first(lifted)
 
 
-def _left_out(hit: ScoredCandidate, reason: str) -> NearMiss:
+def _left_out(hit: Candidate, reason: str) -> NearMiss:
     return NearMiss(id=hit.owner_id, score=hit.score, reason=reason)
 
 

@@ -30,13 +30,8 @@ from recollect.ports.runtime import IN_TIME, seconds_left
 from recollect.ports.store import Store, current_snapshot, later_snapshot
 from recollect.ports.units import Scores, UnitIndex
 from recollect.recall.answering import Answering, Answers, FacetCandidates
-from recollect.recall.candidate_loader import (
-    ArchiveText,
-    CandidateLoader,
-    ScoredCandidate,
-    best_first,
-)
-from recollect.recall.candidates import gather
+from recollect.recall.candidate_loader import ArchiveText, CandidateLoader
+from recollect.recall.candidates import Candidate, best_first, gather
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import fuse
@@ -115,9 +110,9 @@ class Recall:
         self._ranked = _NO_CANDIDATES
         self._answers = Answers()
         # The best candidates as they were last scored.
-        self._best: list[ScoredCandidate] = []
+        self._best: list[Candidate] = []
         # The hits to show, those that were left out, and whether the filter left too few.
-        self._kept: list[ScoredCandidate] = []
+        self._kept: list[Candidate] = []
         self._near_misses: tuple[NearMiss, ...] = ()
         self._needs_more = False
 
@@ -270,13 +265,13 @@ class Recall:
         # Searching inside the filter helps only if the filter removed something.
         self._needs_more = len(scored) < looked_at and len(scored) < question.limit
 
-    async def _score(self, min_score: float, limit: int) -> tuple[list[ScoredCandidate], int, int]:
+    async def _score(self, min_score: float, limit: int) -> tuple[list[Candidate], int, int]:
         """Return the best candidates, how many were scored, and how many could be good enough."""
         ranked = self._ranked
         most = largest_factor(self._question.lean, self._settings)
         is_good = (ranked.scores > 0) & (ranked.scores * most >= min_score)
         good = int(np.count_nonzero(is_good))
-        scored: list[ScoredCandidate] = []
+        scored: list[Candidate] = []
         looked_at = 0
         # A candidate farther back may rise when it is scored, but not beyond a bound.
         while looked_at < good and not _are_best(scored, limit, ranked.scores[looked_at] * most):
@@ -288,7 +283,7 @@ class Recall:
         self._best = scored[:_MAX_REPLIES]
         return scored, looked_at, good
 
-    async def _before_replies(self, scored: list[ScoredCandidate]) -> list[ScoredCandidate]:
+    async def _before_replies(self, scored: list[Candidate]) -> list[Candidate]:
         """Return the candidates with the user's own words before a reply that notes them."""
         if self._question.is_about_answers:
             return scored
@@ -300,7 +295,7 @@ class Recall:
         hits = {hit.owner_id: hit for hit in scored}
         for reply in best:
             said = replies[reply.owner_id]
-            candidate = reply.candidate._replace(owner_id=said, superseded_by=None)
+            candidate = reply._replace(owner_id=said, superseded_by=None)
             own = hits.get(said) or next(iter(await self._loader.score([candidate])), None)
             if own is not None and own.score <= reply.score:
                 hits[reply.owner_id] = reply._replace(score=own.score)
@@ -309,8 +304,8 @@ class Recall:
         return best_first([*own, *(hits[owner] for owner in hits if owner in replies)])
 
     def _cut(
-        self, scored: Sequence[ScoredCandidate], limit: int
-    ) -> tuple[list[ScoredCandidate], list[NearMiss]]:
+        self, scored: Sequence[Candidate], limit: int
+    ) -> tuple[list[Candidate], list[NearMiss]]:
         """Return the hits to show, and the near misses with the reason they are not shown."""
         scored = below_successors(scored)
         min_score = self._question.min_score
@@ -345,9 +340,7 @@ class Recall:
         items = await self._loader.items([*best, *stating])
         return await answering.read(self._question, best, items, stating, asked.about)
 
-    async def _stating(
-        self, best: Sequence[ScoredCandidate]
-    ) -> tuple[FacetGuess, list[ScoredCandidate]]:
+    async def _stating(self, best: Sequence[Candidate]) -> tuple[FacetGuess, list[Candidate]]:
         """Return what is asked for, and the records that state it.
 
         One that was not found gets the score of the weakest hit.
@@ -357,7 +350,7 @@ class Recall:
         asked, records = await self._services.facets.of(self._question)
         known = {hit.owner_id: hit for hit in best}
         ids = [record.id for record in records]
-        last = best[-1].candidate._replace(owner_kind="record", superseded_by=None)
+        last = best[-1]._replace(owner_kind="record", superseded_by=None)
         new = [last._replace(owner_id=record) for record in ids if record not in known]
         found = [known[record] for record in ids if record in known]
         return asked, [*found, *await self._loader.score(new)]
@@ -380,7 +373,7 @@ class Recall:
             repeats: dict[str, str] = {}
             if 0 < self._settings.duplicates < 1:
                 comparable = [item for item in present if isinstance(item, Record | Turn)]
-                superseded = {hit.owner_id for hit in once if hit.candidate.superseded_by}
+                superseded = {hit.owner_id for hit in once if hit.superseded_by}
                 tells_more = partial(_tells_more, self._question, self._answers, superseded)
                 told = accounts(comparable, self._loader.replies, tells_more)
                 others = [item for item in comparable if item.id not in told]
@@ -413,8 +406,8 @@ class Recall:
         return await self._services.fresh_links.of(comparable)
 
     async def _with_followers(
-        self, kept: list[ScoredCandidate], fresh: Sequence[Link]
-    ) -> tuple[list[ScoredCandidate], Sequence[Link]]:
+        self, kept: list[Candidate], fresh: Sequence[Link]
+    ) -> tuple[list[Candidate], Sequence[Link]]:
         """Return the hits with those that follow them by a link, best and newest first."""
         question, answers = self._question, self._answers
         found = {hit.owner_id: hit for hit in kept}
@@ -422,7 +415,7 @@ class Recall:
         if question.is_about_past:
             return kept, links
         missing = {
-            newer: found[older].candidate
+            newer: found[older]
             for older, later in followers(links).items()
             for newer in later
             if older in found and newer not in found
@@ -479,9 +472,9 @@ class Recall:
         scored, question = self._kept, self._question
         # Of duplicates that are not shown it counts how often they were said.
         items = await self._loader.items([*scored, *(self._best if links else ())])
-        units = [hit.candidate.unit for hit in scored]
+        units = [hit.unit for hit in scored]
         present = await self._services.units.terms_of(units)
-        path_scores = self._ranked.path_scores([hit.candidate.at for hit in scored])
+        path_scores = self._ranked.path_scores([hit.at for hit in scored])
         after = {
             older: newer
             for older, later in followers(links).items()
@@ -496,8 +489,8 @@ class Recall:
             if item is None:
                 continue
             # The item of an archive is itself the passage.
-            is_whole = isinstance(item, ArchivePassage) or not hit.candidate.is_found
-            span = (0, len(item.content)) if is_whole else hit.candidate.span
+            is_whole = isinstance(item, ArchivePassage) or not hit.is_found
+            span = (0, len(item.content)) if is_whole else hit.span
             keys = present.get(unit, frozenset[int]())
             matched = tuple([term for key, term in question.terms.items() if key in keys])
             boosts = (*self._loader.scoring.boosts(hit.standing), *hit.boosts)
@@ -509,7 +502,7 @@ class Recall:
                     item=item,
                     score=hit.score,
                     span=span,
-                    explanation=hit.candidate.explanation(paths, matched, boosts),
+                    explanation=hit.explanation(paths, matched, boosts),
                     replaced_by=succession.by_turn.get(item.id),
                     followed_by=after.get(item.id),
                 )
@@ -536,7 +529,7 @@ def _kind_of(owner: str) -> OwnerKind:
     return "turn" if owner.startswith("turn_") else "record"
 
 
-def _are_best(scored: Sequence[ScoredCandidate], limit: int, bound: float) -> bool:
+def _are_best(scored: Sequence[Candidate], limit: int, bound: float) -> bool:
     """Return whether enough was scored and nothing below this bound can be better."""
     return len(scored) >= limit and scored[limit - 1].score >= bound
 
@@ -578,12 +571,12 @@ _MAX_SUMMARIES: Final = 2
 _MAX_EVENTS: Final = 20
 
 
-def _summaries_among(hits: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+def _summaries_among(hits: Sequence[Candidate]) -> list[Candidate]:
     likely = [hit for hit in hits if hit.standing.source == SESSION_EPISODE]
     return [hit for hit in likely if hit.standing.kind is Kind.EPISODIC]
 
 
-def _behind_sources(hits: list[ScoredCandidate]) -> list[ScoredCandidate]:
+def _behind_sources(hits: list[Candidate]) -> list[Candidate]:
     """Return the summaries of sessions last, with no more than the score of what is before."""
     summaries = _summaries_among(hits)
     if not summaries or len(summaries) == len(hits):

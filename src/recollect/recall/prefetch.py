@@ -393,7 +393,11 @@ class Prefetch:
     def _tell_late(self, notes: Sequence[str]) -> None:
         self._meter.add("late_prompts")
         level = logging.DEBUG if self._has_told_late else logging.WARNING
-        _log.log(level, "a prompt was made without all that is remembered: %s", "; ".join(notes))
+        _log.log(
+            level,
+            "a prompt was made without all that is remembered: %s (session.prepare_seconds)",
+            "; ".join(notes),
+        )
         self._has_told_late = True
 
     def _count(self, recalled: Recalled, built: MemoryContext, session: str) -> None:

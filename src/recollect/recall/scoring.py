@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from datetime import datetime, timedelta
-from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -27,11 +26,6 @@ _FULL_USE_COUNT: Final = 20
 _ENTRY_SHARE: Final = 0.05
 
 _KIND_REASONS: Final = {kind: f"kind {kind}" for kind in Kind}
-_LEANS: Final = {
-    Kind.SEMANTIC: attrgetter("semantic"),
-    Kind.EPISODIC: attrgetter("episodic"),
-    Kind.PROCEDURAL: attrgetter("procedural"),
-}
 
 
 def largest_factor(lean: IntentFactors, recall: RecallSettings) -> float:
@@ -109,7 +103,7 @@ def _factors(
 
 
 def _intent_factor(kind: Kind, category: str, lean: IntentFactors) -> float:
-    by_kind: float = _LEANS[kind](lean)
+    by_kind: float = getattr(lean, kind.value)
     return by_kind * (lean.preference if is_user_profile(category) else 1.0)
 
 

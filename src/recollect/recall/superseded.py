@@ -15,8 +15,7 @@ from recollect.domain.record import Record
 from recollect.domain.relation import Link
 from recollect.language.units import turn_key
 from recollect.ports.units import UnitIndex
-from recollect.recall.candidate_loader import ScoredCandidate, best_first
-from recollect.recall.candidates import Candidates
+from recollect.recall.candidates import Candidate, Candidates, best_first
 from recollect.recall.paths import Found
 from recollect.recall.question import Question
 
@@ -63,16 +62,16 @@ def outlived(by_turn: Mapping[str, str], records: Iterable[Record]) -> dict[str,
     }
 
 
-def below_successors(scored: Sequence[ScoredCandidate]) -> Sequence[ScoredCandidate]:
+def below_successors(scored: Sequence[Candidate]) -> Sequence[Candidate]:
     """Sort best first, with nothing superseded before its successor."""
-    if not scored or not scored[0].candidate.candidates.superseded:
+    if not scored or not scored[0].candidates.superseded:
         return scored
     scores = {hit.owner_id: hit.score for hit in scored}
     bounded = [
-        hit._replace(score=min(hit.score, scores.get(hit.candidate.superseded_by or "", hit.score)))
+        hit._replace(score=min(hit.score, scores.get(hit.superseded_by or "", hit.score)))
         for hit in scored
     ]
-    return sorted(bounded, key=lambda hit: (-hit.score, hit.candidate.superseded_by is not None))
+    return sorted(bounded, key=lambda hit: (-hit.score, hit.superseded_by is not None))
 
 
 # --- The effect of links on a recall: duplicates, successors, and the order they imply ------------
@@ -115,8 +114,8 @@ def followers(links: Iterable[Link]) -> dict[str, tuple[str, ...]]:
 
 
 def newest_first(
-    scored: Sequence[ScoredCandidate], after: Mapping[str, Sequence[str]]
-) -> list[ScoredCandidate]:
+    scored: Sequence[Candidate], after: Mapping[str, Sequence[str]]
+) -> list[Candidate]:
     """Sort best first, with every newer item before the older one that it follows.
 
     A newer item takes over a better score of the older one, because both are about the same.

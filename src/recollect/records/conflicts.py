@@ -23,7 +23,7 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.sharing.records import Parties
 from recollect.writing.redaction import Redactor
-from recollect.writing.saver import redacted_entry, replacing
+from recollect.writing.saver import redacted_entry, replacing, restored
 from recollect.writing.strategy import merge
 
 if TYPE_CHECKING:
@@ -89,6 +89,49 @@ class Conflicts:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
+    async def reopen(self, caller: Caller, conflict_id: str) -> Dispute:
+        """Take back the decision on a conflict: both records are as before, and it is open."""
+        checked_text(conflict_id, "id", MAX_TITLE, blank=True)
+        for attempt in range(_MAX_ATTEMPTS):
+            found = await self._rows.find(caller.readable, ids=[conflict_id])
+            if not found:
+                raise _unknown(conflict_id, caller)
+            conflict = found[0]
+            if conflict.is_open:
+                raise Contradiction(
+                    f"{conflict_id} is open; there is no decision to take back",
+                    code="not_decided",
+                )
+            now = self._clock.now()
+            first, second = [
+                await self._undecided_version(caller, conflict, one, now)
+                for one in (conflict.first, conflict.second)
+            ]
+            before = Dispute(conflict=conflict, first=first[0], second=second[0])
+            waiting = replace(conflict, resolved_at=None, resolved_by=None, resolution=None)
+            after = Dispute(conflict=waiting, first=first[1], second=second[1])
+            try:
+                return await self._write(caller, before, after, f"{conflict_id} was reopened")
+            except StaleVersion:
+                if attempt == _MAX_ATTEMPTS - 1:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _undecided_version(
+        self, caller: Caller, conflict: Conflict, record_id: str, now: datetime
+    ) -> tuple[Record, Record]:
+        """Return a record as it is, and as it is once the decision on it is taken back."""
+        history = await self._store.history(caller.readable, record_id)
+        if len(history) < 2 or history[-1].record.updated_at != conflict.resolved_at:
+            raise Contradiction(
+                f"{record_id} was changed since {conflict.id} was resolved; nothing was taken back",
+                code="changed_since",
+                hint="Its history shows what was changed; edit or undo it instead.",
+            )
+        current = history[-1].record
+        self._require_right(caller, current)
+        return current, restored(history[-2].record, current, now)
+
     def _require_right(self, caller: Caller, record: Record) -> None:
         """Raise `NotAllowed` unless the caller may decide about a record."""
         if record.scope.is_shared:
@@ -110,10 +153,7 @@ class Conflicts:
                 code="already_resolved",
                 hint="It was resolved, or one of its records is no longer active.",
             )
-        raise NotFound(
-            f"There is no conflict {conflict_id!r} in {caller.scope.key}",
-            hint="`conflicts` lists the open ones.",
-        )
+        raise _unknown(conflict_id, caller)
 
     async def _with_records(
         self, scopes: Sequence[Scope], conflicts: list[Conflict]
@@ -163,6 +203,13 @@ class Conflicts:
             first=first.evolve(recorded_at=recorded),
             second=after.second.evolve(recorded_at=recorded),
         )
+
+
+def _unknown(conflict_id: str, caller: Caller) -> NotFound:
+    return NotFound(
+        f"There is no conflict {conflict_id!r} in {caller.scope.key}",
+        hint="`conflicts` lists the open ones.",
+    )
 
 
 def _later_link(caller: Caller, decided: Dispute) -> tuple[Link, ...]:

@@ -9,15 +9,7 @@ from typing import Final, cast
 
 from recollect.domain.change import ChangeSet
 from recollect.domain.fields import MAX_LABEL, RecordFields, checked_items, checked_text, revised
-from recollect.domain.record import (
-    Episode,
-    Procedure,
-    Record,
-    Status,
-    Tier,
-    Version,
-    is_user_profile,
-)
+from recollect.domain.record import Record, Status, Tier, Version, is_user_profile
 from recollect.domain.relation import Link
 from recollect.domain.scope import Caller
 from recollect.domain.upkeep import BulkChange, BulkFailure
@@ -26,10 +18,8 @@ from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import Listing
 from recollect.sharing.records import Parties
-from recollect.writing.saver import Saver, corrected, require_version
+from recollect.writing.saver import Saver, corrected, require_version, restored
 
-# Undo does not restore usage counts, which are not part of the content.
-_NOT_UNDONE: Final = ("access_count", "last_accessed", "helped", "rejected")
 # The reason of a version that was made by undo.
 _UNDOES: Final = re.compile(r"undo of version (\d+)\b")
 
@@ -99,15 +89,10 @@ class Versions:
                     hint="Look at its history and decide again.",
                 ).at(current.version)
             now = self._clock.now()
-            back = earlier.evolve(
-                version=current.version + 1,
-                updated_at=now,
-                # Who undoes a change says that what was before it holds; who brings back what was
-                # deleted says nothing about it.
-                last_confirmed=earlier.last_confirmed if is_deletion else now,
-                details=_with_later_uses(earlier, current),
-                **{name: getattr(current, name) for name in _NOT_UNDONE},
-            )
+            back = restored(earlier, current, now)
+            # Who undoes a change says that what was before it holds; who brings back what was
+            # deleted says nothing about it.
+            back = back if is_deletion else back.evolve(last_confirmed=now)
             return _kept(back, now) if current.status is Status.EXPIRED else back
 
         why = f"undo of version {undone.number}" + (f": {reason}" if reason else "")
@@ -179,15 +164,6 @@ def _kept(record: Record, now: datetime) -> Record:
     """Return a restored record without an expiry time that has passed."""
     is_over = record.expires_at is not None and record.expires_at <= now
     return record.evolve(tier=Tier.LONG, expires_at=None) if is_over else record
-
-
-def _with_later_uses(earlier: Record, current: Record) -> Episode | Procedure | None:
-    """Return the details of an earlier version with the uses counted since."""
-    then, now = earlier.details, current.details
-    is_used = (earlier.helped, earlier.rejected) != (current.helped, current.rejected)
-    if is_used and isinstance(then, Procedure) and isinstance(now, Procedure):
-        return then.with_uses_of(now)
-    return then
 
 
 def _last_change(versions: Sequence[Version]) -> int:

@@ -148,13 +148,14 @@ class Settings(Section):
     @property
     def vector_stores(self) -> tuple[str, ...]:
         """Return the URLs of the vector stores of this memory, with keys, the one to ask first."""
-        its = self.agent(self.scope.agent)
+        its, storage = self.agent(self.scope.agent), self.storage
+        also, key = storage.vectors_also, storage.qdrant_key
         own = self._named_store(its.store).vectors if its.store else its.vectors
-        first = self._vector_store(own or self.storage.vectors, is_own=bool(own))
-        second = self._vector_store(self.storage.vectors_also, is_own=False) if first else ""
+        first = self._vector_store(own or storage.vectors, key, is_own=bool(own))
+        second = self._vector_store(also, key, is_own=False) if first else ""
         return tuple(dict.fromkeys(filter(None, (first, second))))
 
-    def _vector_store(self, chosen: str, *, is_own: bool) -> str:
+    def _vector_store(self, chosen: str, key: str, *, is_own: bool) -> str:
         if chosen in ("", NO_VECTOR_STORE) or self.is_temporary:
             return ""
         if chosen == SAME_SERVER:
@@ -168,7 +169,7 @@ class Settings(Section):
                     hint="Give the URL of the PostgreSQL that is to hold the vectors.",
                 )
             return ""
-        place, key = urlsplit(chosen), self.storage.qdrant_key
+        place = urlsplit(chosen)
         lacks_key = place.scheme.startswith("qdrant") and place.netloc and "@" not in place.netloc
         return with_password(chosen, key) if key and lacks_key else chosen
 

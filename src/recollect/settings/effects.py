@@ -35,7 +35,10 @@ _NEEDS: Final[tuple[_Need, ...]] = (
     ),
     _Need(
         ("storage.qdrant_key",),
-        lambda settings: settings.storage.vectors.startswith("qdrant"),
+        lambda settings: any(
+            it.startswith("qdrant")
+            for it in (settings.storage.vectors, settings.storage.vectors_also)
+        ),
         "no vectors are in Qdrant (storage.vectors)",
     ),
     _Need(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.domain.audit import NewAuditEntry
-from recollect.domain.change import ChangeSet
+from recollect.domain.change import ChangeSet, RecordChange
 from recollect.domain.fields import MAX_REASON, MAX_TITLE, checked_items, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.page import Cursor, Page, checked_limit, parse_cursor
-from recollect.domain.record import Record
+from recollect.domain.record import Record, Status
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sharing import (
     PROPOSAL_STATUSES,
@@ -27,16 +27,17 @@ from recollect.domain.sharing import (
 from recollect.domain.times import to_micros
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
-from recollect.language.units import record_units
+from recollect.language.units import is_searched_alike, record_units
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.listing import MAX_PAGE
 from recollect.sharing.records import Parties
 from recollect.sharing.settlement import RivalFinder, Settled, as_record, settle
 from recollect.writing.redaction import Counts, Redactor
-from recollect.writing.saver import redacted_entry
+from recollect.writing.saver import redacted_entry, restored
 
 if TYPE_CHECKING:
+    from recollect.recall.conflicts import SqlConflicts
     from recollect.sharing.rows import SqlProposals
 
 _MAX_ATTEMPTS: Final = 20
@@ -75,9 +76,11 @@ class ProposalService:
         redactor: Redactor,
         clock: Clock,
         rules: ProposalRules,
+        disputes: SqlConflicts,
     ) -> None:
         self._store = store
         self._proposals = proposals
+        self._disputes = disputes
         self._parties = parties
         self._rivals = rivals
         self._embedding = embedding
@@ -158,6 +161,79 @@ class ProposalService:
         self._parties.require_coordinator(caller)
         why = self._reason(reason)
         return await self._close(caller, proposal_id, "rejected", why)
+
+    async def reopen(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
+        """Take back the decision on a proposal, with what approving it changed."""
+        self._parties.require_coordinator(caller)
+        why = self._reason(reason, blank=True)
+
+        async def work() -> Proposal:
+            # Read the versions first, so that another decision is detected.
+            versions = await self._store.versions(caller.shared)
+            proposal = await self._get(caller, proposal_id)
+            if proposal.status not in ("approved", "rejected"):
+                raise Conflict(
+                    f"{proposal.id} is {proposal.status}; there is no decision to take back",
+                    code="not_decided",
+                    hint="Only what was approved or rejected is reopened.",
+                )
+            now = self._clock.now()
+            known = dict(zip(caller.shared, versions, strict=True))
+            changes = ChangeSet(
+                principal=caller.principal,
+                scope=proposal.scope,
+                proposals=(_waiting(proposal, now, now + self._rules.waits),),
+                expected={proposal.scope: known[proposal.scope]},
+            )
+            if proposal.status == "approved":
+                changes = await self._taking_back(caller, proposal, changes, now, why)
+            await self._store.commit(changes)
+            return await self.get(caller, proposal_id)
+
+        return await _retry(work)
+
+    async def _taking_back(
+        self, caller: Caller, proposal: Proposal, changes: ChangeSet, now: datetime, reason: str
+    ) -> ChangeSet:
+        """Return the changes with those that take back what approving a proposal did."""
+        history = await self._store.history(caller.shared, proposal.record or "")
+        if not history or history[-1].number != proposal.body.get("version"):
+            raise Conflict(
+                f"What came of {proposal.id} was changed since; nothing was taken back",
+                code="changed_since",
+                hint=f"Change or delete {proposal.record or 'the shared record'} instead.",
+            )
+        current = history[-1].record
+        written = 2 if proposal.body["outcome"] == "kept" else 1
+        earlier = history[-1 - written].record if len(history) > written else None
+        back = (
+            current.evolve(status=Status.DELETED, version=current.version + 1, updated_at=now)
+            if earlier is None
+            else restored(earlier, current, now)
+        )
+        changed = () if is_searched_alike(current, back) else (record_units(back),)
+        embedded = await self._embedding.of_units(changed)
+        links = await self._store.links(caller.shared, [current.id])
+        opened = await self._disputes.find(caller.shared, ids=proposal.body.get("conflicts", ()))
+        note = "; ".join(filter(None, (f"{proposal.id} was reopened", reason)))
+        return replace(
+            changes,
+            records=(RecordChange(record=back, reason=note[:MAX_REASON]),),
+            units=embedded.owners,
+            model=embedded.model,
+            jobs=embedded.jobs,
+            removed_links=tuple(link for link in links if link.at == proposal.decided_at),
+            conflicts=tuple(
+                replace(
+                    conflict,
+                    resolved_at=now,
+                    resolved_by=caller.principal,
+                    resolution="keep_first",
+                )
+                for conflict in opened
+                if conflict.is_open
+            ),
+        )
 
     async def withdraw(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
         """Withdraw the caller's own proposal."""
@@ -414,7 +490,26 @@ def _status(name: str) -> ProposalStatus:
 def _outcome_note(settled: Settled) -> dict[str, Any]:
     """Return what approving a proposal led to, with the conflicts that it opened."""
     conflicts = [conflict.id for conflict in settled.conflicts]
-    return {"outcome": settled.outcome, **({"conflicts": conflicts} if conflicts else {})}
+    led_to = {"outcome": settled.outcome, "version": settled.record.version}
+    return {**led_to, **({"conflicts": conflicts} if conflicts else {})}
+
+
+# What deciding on a proposal notes in its body.
+_NOTES: Final = ("outcome", "version", "conflicts", "edited")
+
+
+def _waiting(proposal: Proposal, now: datetime, until: datetime) -> Proposal:
+    """Return a decided proposal as it waits again."""
+    body = {name: value for name, value in proposal.body.items() if name not in _NOTES}
+    return proposal.evolve(
+        status="pending",
+        record=None,
+        decided_at=None,
+        decided_by=None,
+        decision="",
+        expires_at=until,
+        body={**body, "reopened": now.isoformat()},
+    )
 
 
 def _edit_note(edits: Mapping[str, str] | None) -> dict[str, Any]:

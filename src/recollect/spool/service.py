@@ -323,7 +323,7 @@ class Spool:
                 _log.exception("the replay of what waits for the database goes on later")
 
     def _until_next(self) -> float:
-        """Return how long nothing is to be done unless somebody calls, as a server's return does."""
+        """Return how long nothing is to be done unless somebody calls: the server is back, say."""
         due = min(
             (due for scope, (_, due) in self._paused.items() if not self._is_away(scope)),
             default=float("inf"),

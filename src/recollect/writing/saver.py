@@ -28,7 +28,15 @@ from recollect.domain.fields import (
 from recollect.domain.filters import Filter
 from recollect.domain.ids import new_id
 from recollect.domain.profile import Author, edited
-from recollect.domain.record import USER_PROFILE, Evidence, Record, Status, is_user_profile
+from recollect.domain.record import (
+    USER_PROFILE,
+    Episode,
+    Evidence,
+    Procedure,
+    Record,
+    Status,
+    is_user_profile,
+)
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound, StaleVersion, StorageError
 from recollect.language.units import is_searched_alike, record_units
@@ -70,6 +78,29 @@ def corrected(before: Record, after: Record) -> Record:
 # --- Saving and changing of records: validate, then write in one transaction ----------------------
 
 _MAX_ATTEMPTS: Final = 20
+
+
+# Bringing back a version does not restore usage counts, which are not part of the content.
+_USES: Final = ("access_count", "last_accessed", "helped", "rejected")
+
+
+def restored(earlier: Record, current: Record, now: datetime) -> Record:
+    """Return an earlier version of a record as its next one, with the uses counted since."""
+    return earlier.evolve(
+        version=current.version + 1,
+        updated_at=now,
+        details=_with_later_uses(earlier, current),
+        **{name: getattr(current, name) for name in _USES},
+    )
+
+
+def _with_later_uses(earlier: Record, current: Record) -> Episode | Procedure | None:
+    """Return the details of an earlier version with the uses counted since."""
+    then, now = earlier.details, current.details
+    is_used = (earlier.helped, earlier.rejected) != (current.helped, current.rejected)
+    if is_used and isinstance(then, Procedure) and isinstance(now, Procedure):
+        return then.with_uses_of(now)
+    return then
 
 
 class Saver:

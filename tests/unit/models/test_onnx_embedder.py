@@ -255,12 +255,13 @@ async def test_imports_share_the_cores_whoever_asks_for_them():
 
 
 async def test_closing_ends_its_threads():
-    before = set(threading.enumerate())
     embedder = OnnxEmbedder(TRAITS, tiny_files)
+    # In threads that all models share.
     await embedder.embed(["one"], "query")
+    before = set(threading.enumerate())
     await embedder.embed(["one", "two"], "passage")
     own = set(threading.enumerate()) - before
-    assert len(own) >= 2
+    assert own
 
     await embedder.close()
     for thread in own:

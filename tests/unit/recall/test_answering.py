@@ -12,23 +12,22 @@ from recollect.domain.relation import Link
 from recollect.domain.scope import Scope
 from recollect.domain.sections import RecallSettings
 from recollect.recall.answering import Answers
-from recollect.recall.candidate_loader import ScoredCandidate
+from recollect.recall.candidates import Candidate
 from recollect.recall.fuse import fuse
 from tests.unit.recall.found import found, question, row
 
 _FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def _hits(*scores: float) -> list[ScoredCandidate]:
+def _hits(*scores: float) -> list[Candidate]:
     """Hits a, b, c …, each a day newer than the one before."""
     paths = [found("keyword", [(row(1), 0.5)])]
     (candidate,) = fuse(question(), paths, RecallSettings(), MemoryCalibration())
     return [
-        ScoredCandidate(
-            "abc"[place],
-            candidate._replace(owner_id="abc"[place]),
-            Standing(observed_at=_FIRST + timedelta(days=place)),
-            score,
+        candidate._replace(
+            owner_id="abc"[place],
+            standing=Standing(observed_at=_FIRST + timedelta(days=place)),
+            score=score,
         )
         for place, score in enumerate(scores)
     ]
@@ -39,7 +38,7 @@ def _answers(**logits: float) -> Answers:
     return Answers(logits, times, may_miss=False)
 
 
-def _names(hits: list[ScoredCandidate]) -> str:
+def _names(hits: list[Candidate]) -> str:
     return "".join(hit.owner_id for hit in hits)
 
 

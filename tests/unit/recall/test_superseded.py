@@ -12,7 +12,6 @@ from recollect.domain.hit import Standing
 from recollect.domain.record import Evidence
 from recollect.domain.scope import Scope
 from recollect.domain.sections import RecallSettings
-from recollect.recall.candidate_loader import ScoredCandidate
 from recollect.recall.fuse import fuse
 from recollect.recall.question import is_about_past
 from recollect.recall.superseded import below_successors, outlived
@@ -87,8 +86,7 @@ def test_whatever_is_weighed_later_it_stays_below():
     scores = {"turn_1": 0.9, "turn_2": 0.5, "record_3": 0.7}
     standing = Standing(observed_at=NOW)
     weighed = [
-        ScoredCandidate(owner_id=owner, candidate=ranked[owner], standing=standing, score=score)
-        for owner, score in scores.items()
+        ranked[owner]._replace(standing=standing, score=score) for owner, score in scores.items()
     ]
     told = [(it.owner_id, it.score) for it in below_successors(weighed)]
     assert told == [("record_3", 0.7), ("turn_1", 0.7), ("turn_2", 0.5)]

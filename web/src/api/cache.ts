@@ -37,6 +37,24 @@ export function removeFromLists(queries: QueryClient, ids: Set<string>) {
   );
 }
 
+interface Waiting {
+  id?: string;
+  conflict?: { id: string };
+}
+
+/** Take what was decided out of what waits, until that is asked for again. */
+export function removeFromWaiting(
+  queries: QueryClient,
+  name: "proposals" | "conflicts" | "quarantine",
+  id: string,
+) {
+  queries.setQueriesData<{ items: Waiting[] }>({ queryKey: [keys.live, name] }, (old) =>
+    old === undefined
+      ? old
+      : { ...old, items: old.items.filter((item) => (item.id ?? item.conflict?.id) !== id) },
+  );
+}
+
 export function refreshEverything(queries: QueryClient) {
   return Promise.all([
     queries.invalidateQueries({ queryKey: [keys.live] }),

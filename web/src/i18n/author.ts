@@ -4,6 +4,7 @@ import type { Translation } from ".";
 export function authorOf(actor: string, t: Translation["t"]): string {
   if (actor === "local") return t("author.local");
   if (actor === "recollect") return t("author.recollect");
+  if (actor === "sweep") return t("author.sweep");
   const [means = "", name] = actor.split(/:(.*)/s);
   if (name === undefined) return actor;
   if (means === "key" || means === "token") return t("author.key", { name });

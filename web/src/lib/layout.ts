@@ -154,7 +154,11 @@ export function widthOf(text: string): number {
 }
 
 /** Choose the labels that can be written without overlapping; the first ones have the first choice. */
-export function labelled(nodes: (Placed & { label: string })[], taken: Box[] = []): LabelBox[] {
+export function labelled(
+  nodes: (Placed & { label: string })[],
+  taken: Box[] = [],
+  room: Box = EVERYWHERE,
+): LabelBox[] {
   const boxes: Box[] = [
     ...taken,
     ...nodes.map(({ x, y, radius: r }) => ({ left: x - r, right: x + r, top: y - r, bottom: y + r })),
@@ -172,6 +176,7 @@ export function labelled(nodes: (Placed & { label: string })[], taken: Box[] = [
     ];
     for (const label of choices) {
       const box = boxOf(label, half);
+      if (!isWithin(box, room)) continue;
       if (boxes.some((it, at) => at !== own && overlaps(it, box))) continue;
       boxes.push(box);
       labels.push(label);
@@ -192,6 +197,14 @@ function boxOf({ x, y, width, anchor }: LabelBox, half: number): Box {
   const left = anchor === "start" ? x : anchor === "end" ? x - width : x - width / 2;
   return { left, right: left + width, top: y - half, bottom: y + half };
 }
+
+const EVERYWHERE: Box = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
+
+const isWithin = (box: Box, room: Box) =>
+  box.left >= room.left &&
+  box.right <= room.right &&
+  box.top >= room.top &&
+  box.bottom <= room.bottom;
 
 const overlaps = (one: Box, other: Box) =>
   one.left < other.right &&

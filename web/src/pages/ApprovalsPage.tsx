@@ -1,9 +1,9 @@
 import { Button, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { Check, PencilLine, Stamp, X } from "lucide-react";
+import { Check, PencilLine, Stamp, Undo2, X } from "lucide-react";
 import { useState } from "react";
-import { refreshEverything } from "../api/cache";
+import { refreshEverything, removeFromWaiting } from "../api/cache";
 import { answer, api, type Schemas } from "../api/client";
 import type { Owner } from "../api/place";
 import { keys, scopeIn, useReach } from "../api/queries";
@@ -15,7 +15,7 @@ import { usePlace, useSetSearch } from "../lib/place";
 import { Choice } from "../parts/Choice";
 import { Dialog, DialogButtons } from "../parts/Dialog";
 import { Difference } from "../parts/Difference";
-import { EmptyState, Loaded, useAttempt } from "../parts/feedback";
+import { EmptyState, Loaded, useAttempt, useOfferUndo } from "../parts/feedback";
 import { Field } from "../parts/Field";
 import { Page } from "../parts/Page";
 
@@ -81,6 +81,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
   const queries = useQueryClient();
   const { canDecide } = useReach();
   const { attempt, isWorking } = useAttempt();
+  const offerUndo = useOfferUndo();
   const [isRejecting, setRejecting] = useState(false);
   const [edited, setEdited] = useState<string>();
   const [reason, setReason] = useState("");
@@ -96,17 +97,37 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
       ),
   });
   const params = { path: { proposal_id: proposal.id }, query: owner };
-  const approve = async () => {
-    const body = edited === undefined ? {} : { content: edited };
-    await answer(api.POST("/v1/proposals/{proposal_id}/approve", { params, body }));
-    toast.success(t("approvals.approved"));
+  const reopen = async () => {
+    await answer(api.POST("/v1/proposals/{proposal_id}/reopen", { params, body: {} }));
+    toast.success(t("approvals.reopened"));
     await refreshEverything(queries);
   };
-  const reject = async () => {
-    await answer(api.POST("/v1/proposals/{proposal_id}/reject", { params, body: { reason } }));
-    toast.success(t("approvals.rejected"));
-    await refreshEverything(queries);
-  };
+  /** Take the card away at once; it comes back if the server refuses, or by undo. */
+  const decide = (deed: Promise<unknown>, done: string) =>
+    attempt(async () => {
+      removeFromWaiting(queries, "proposals", proposal.id);
+      try {
+        await deed;
+        offerUndo(done, () => attempt(reopen));
+      } finally {
+        void refreshEverything(queries);
+      }
+    });
+  const approve = () =>
+    decide(
+      answer(
+        api.POST("/v1/proposals/{proposal_id}/approve", {
+          params,
+          body: edited === undefined ? {} : { content: edited },
+        }),
+      ),
+      t("approvals.approved"),
+    );
+  const reject = () =>
+    decide(
+      answer(api.POST("/v1/proposals/{proposal_id}/reject", { params, body: { reason } })),
+      t("approvals.rejected"),
+    );
   const isPending = proposal.status === "pending";
   return (
     <li className="panel p-5" data-proposal={proposal.id}>
@@ -166,6 +187,18 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
           {t("approvals.decided", { name: authorOf(proposal.decided_by, t) })} {proposal.decision}
         </p>
       )}
+      {canDecide && (proposal.status === "approved" || proposal.status === "rejected") && (
+        <Button
+          size="sm"
+          variant="secondary"
+          className="mt-3"
+          isPending={isWorking}
+          onPress={() => void attempt(reopen)}
+        >
+          <Undo2 aria-hidden />
+          {t("approvals.reopen")}
+        </Button>
+      )}
       {isPending && !canDecide && <p className="caption mt-3">{t("reach.coordinator")}</p>}
       {isPending && canDecide && (
         <div className="mt-4 space-y-3">
@@ -179,7 +212,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
             />
           )}
           <div className="flex flex-wrap gap-2">
-            <Button size="sm" isPending={isWorking} onPress={() => void attempt(approve)}>
+            <Button size="sm" isPending={isWorking} onPress={() => void approve()}>
               <Check aria-hidden />
               {t(edited === undefined ? "approvals.approve" : "approvals.approveEdited")}
             </Button>
@@ -208,7 +241,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
             onCancel={() => setRejecting(false)}
             onConfirm={() => {
               setRejecting(false);
-              void attempt(reject);
+              void reject();
             }}
             label={t("approvals.reject")}
             isDanger

@@ -10,7 +10,7 @@ interface Line {
 const WIDTH = 480;
 const HEIGHT = 150;
 const TOP = 12;
-const BOTTOM = 24;
+const BOTTOM = 6;
 // The first and the last point are whole circles.
 const SIDE = 5;
 
@@ -106,7 +106,7 @@ export function LineChart({
             />
           )}
         </svg>
-        <div className="caption number pointer-events-none absolute inset-x-0 bottom-0 flex justify-between">
+        <div className="caption number mt-1 flex justify-between">
           <span>{first !== undefined && format.moment(first)}</span>
           <span>{last !== undefined && format.moment(last)}</span>
         </div>

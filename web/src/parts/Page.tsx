@@ -30,7 +30,7 @@ export function Page({
       <div className="mb-3 grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-6">
         <h1 className="said text-xl leading-9 font-semibold tracking-tight">{title}</h1>
         {actions !== undefined && (
-          <div className="flex flex-wrap gap-2 sm:row-span-2 sm:self-end">{actions}</div>
+          <div className="flex flex-wrap gap-2 sm:row-span-2">{actions}</div>
         )}
         {lead !== undefined && (
           <p className="text-muted col-start-1 max-w-2xl max-sm:col-span-2 max-sm:mt-1">{lead}</p>

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from "react";
 import { ApiProblem, Unreachable } from "../api/client";
 import { useTranslation, type Translation } from "../i18n";
 import { problemOf } from "../i18n/server";
+import { offer } from "../lib/undo";
 
 /** Say in words what went wrong and what can be done about it. */
 export function explain(error: unknown, t: Translation["t"]): { what: string; hint: string } {
@@ -58,19 +59,14 @@ export function useTellTrouble() {
 export function useOfferUndo() {
   const { t } = useTranslation();
   return (done: string, undo: () => Promise<void>) => {
-    let isTaken = false;
+    const { take, end } = offer(() => {
+      toast.close(key);
+      void undo();
+    });
     const key = toast(done, {
       timeout: 10_000,
-      actionProps: {
-        children: t("action.undo"),
-        variant: "tertiary",
-        onPress: () => {
-          if (isTaken) return;
-          isTaken = true;
-          toast.close(key);
-          void undo();
-        },
-      },
+      onClose: end,
+      actionProps: { children: t("action.undo"), variant: "tertiary", onPress: take },
     });
   };
 }

@@ -1,11 +1,13 @@
 import { Kbd } from "@heroui/react";
 import { useEffect } from "react";
 import { useTranslation, type MessageKey } from "../i18n";
+import { takeLatest } from "../lib/undo";
 import { Dialog } from "./Dialog";
 
 const IS_MAC = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.userAgent);
 /** The keys that open the palette, as this machine names them. */
 export const PALETTE_KEYS = IS_MAC ? ["⌘", "K"] : ["Ctrl", "K"];
+const UNDO_KEYS = IS_MAC ? ["⌘", "Z"] : ["Ctrl", "Z"];
 const SEND_KEYS = IS_MAC ? ["⌘", "Enter"] : ["Ctrl", "Enter"];
 
 const SHORTCUTS: [MessageKey, [string[], MessageKey][]][] = [
@@ -14,6 +16,7 @@ const SHORTCUTS: [MessageKey, [string[], MessageKey][]][] = [
     [
       [PALETTE_KEYS, "palette.open"],
       [["/"], "help.search"],
+      [UNDO_KEYS, "help.undo"],
       [["?"], "help.help"],
       [["Esc"], "help.close"],
     ],
@@ -52,12 +55,14 @@ export function focusSearch(): boolean {
   return box !== null;
 }
 
-/** Listen for the keys that work everywhere: `/` and `?`. */
+/** Listen for the keys that work everywhere: `/`, `?`, and ⌘Z or Ctrl-Z. */
 export function useShortcuts({ onHelp, onSearch }: { onHelp: () => void; onSearch: () => void }) {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === "?") {
+      if (event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey) {
+        if (event.key === "z" && takeLatest()) event.preventDefault();
+      } else if (event.key === "?") {
         event.preventDefault();
         onHelp();
       } else if (event.key === "/") {

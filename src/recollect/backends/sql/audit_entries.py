@@ -198,7 +198,8 @@ def audited(changes: ChangeSet, action: str = "") -> list[NewAuditEntry]:
 def _audited_changes(changes: ChangeSet) -> Iterator[_AuditedChange]:
     # Proposals come first and so name the change: a decision causes the record that it creates.
     for proposal in changes.proposals:
-        action = _ACTION_BY_DECISION[proposal.status]
+        decided = _ACTION_BY_DECISION[proposal.status]
+        action = "reopen" if proposal.is_reopened else decided
         yield (proposal.scope, action, "proposals", proposal.id, proposal.status)
     for record in changes.purged:
         yield (record.scope, "purge", "purged", record.id, record.version)

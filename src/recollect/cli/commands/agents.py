@@ -109,6 +109,24 @@ async def move_agent(
     return Answer({**as_json(agent), "purged": erased}, lambda console: show.line(console, told))
 
 
+async def try_store(
+    memory: Memory,
+    name: Name,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="STORE",
+            help="A store of the settings file, `common`, a server URL or a database file.",
+        ),
+    ],
+    password_env: PasswordVariable = None,
+) -> Answer:
+    """Open the store that an agent could be moved to, and change nothing."""
+    await memory.agents.try_store(name, to, password_env=password_env)
+    told = f"{name} can be moved to {to}."
+    return Answer({"reachable": to}, lambda console: show.line(console, told))
+
+
 async def delete_agent(memory: Memory, name: Name) -> Answer:
     """Remove the stored settings of an agent, so that the settings file applies again."""
     await memory.agents.delete(name)

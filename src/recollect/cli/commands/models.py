@@ -33,7 +33,8 @@ def list_models(shared: Shared) -> Answer:
     from recollect.assemble.embedding import embedder_in_use, list_embedders
 
     settings = _settings(shared)
-    states, used = list_embedders(settings), embedder_in_use(settings)
+    states = list_embedders(settings)
+    used = embedder_in_use(settings, states)
     chosen = settings.embedder.model or _LOCAL
     value = {
         "model": chosen,

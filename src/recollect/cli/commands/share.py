@@ -86,6 +86,11 @@ async def reject(
     return _told(await memory.shared.reject(proposal_id, reason))
 
 
+async def reopen(memory: Memory, proposal_id: ProposalId, reason: Reason = "") -> Answer:
+    """Take back an approval or a rejection, with what came of it; the proposal waits again."""
+    return _told(await memory.shared.reopen(proposal_id, reason))
+
+
 async def withdraw(memory: Memory, proposal_id: ProposalId, reason: Reason = "") -> Answer:
     """Withdraw one's own proposal."""
     return _told(await memory.shared.withdraw(proposal_id, reason))

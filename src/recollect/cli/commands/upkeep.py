@@ -63,6 +63,12 @@ async def resolve(
     return Answer(decided, lambda console: show.dispute(console, decided))
 
 
+async def reopen(memory: Memory, conflict_id: ConflictId) -> Answer:
+    """Take back the decision on a conflict: both records are as before, and it is open."""
+    back = await memory.upkeep.reopen(conflict_id)
+    return Answer(back, lambda console: show.dispute(console, back))
+
+
 async def quarantine(
     memory: Memory,
     limit: Annotated[int, typer.Option(help="Number per page.")] = 50,

@@ -20,12 +20,16 @@ from recollect.language.digest.findings import Finding
 from recollect.language.lexicon import lexicon
 from recollect.language.summary import is_fragment, salience
 
-_WITHOUT_DIGITS: Final = str.maketrans("", "", "0123456789")
+# Many times faster than deleting them one by one.
+_NUMBERS: Final = re.compile(r"[0-9]+")
 _HEX: Final = re.compile(r"\b[0-9a-f][0-9a-f-]{7,}\b|\b[A-Za-z0-9+/_]{32,}")
 _KEY_CHARS: Final = 300
 _MAX_KINDS: Final = 10_000
 _WORD: Final = re.compile(rf"[^\W\d_]{{2,}}(?<![{HAN}])|[{HAN}]+")
 _PLAIN_WORD: Final = re.compile(r"[a-z][a-z'-]*[a-z]")
+_AS_SPACES: Final = str.maketrans(
+    {chr(code): " " for code in range(128) if not (chr(code).islower() or chr(code) in "'-")}
+)
 _HAN_RUN: Final = re.compile(f"[{HAN}]")
 # Of the lines that signal nothing so many, the newest, are kept when there are too many.
 _KEPT_PLAIN: Final = 2_000
@@ -116,12 +120,12 @@ class Lines:
     def read(self, text: str, number: int, shown: str = "", signal: str = "") -> Kind:
         """Read a line or a sentence, perhaps with what it signals, and return its kind."""
         self.number = number
-        key = text[:_KEY_CHARS].translate(_WITHOUT_DIGITS)
+        key = _NUMBERS.sub("", text[:_KEY_CHARS])
         kind = self._kinds.get(key)
         if kind is None:
             coarse = key
             if len(key) < min(len(text), _KEY_CHARS):
-                coarse = _HEX.sub("", text[:_KEY_CHARS]).translate(_WITHOUT_DIGITS)
+                coarse = _NUMBERS.sub("", _HEX.sub("", text[:_KEY_CHARS]))
                 kind = self._kinds.get(coarse)
             if kind is None:
                 if len(self._kinds) >= _MAX_KINDS:
@@ -277,14 +281,24 @@ def without_rules(text: str) -> str:
 def signal_of(text: str) -> str:
     """Return the strongest signal of a line: failure, warning, note, result or plain."""
     lowered = text[:_KEY_CHARS].lower()
-    words = set(_PLAIN_WORD.findall(lowered))
     is_ascii = lowered.isascii()
+    words = set(lowered.translate(_AS_SPACES).split() if is_ascii else _PLAIN_WORD.findall(lowered))
+    every, any_part = _english_signs()
+    if is_ascii and words.isdisjoint(every) and not any(map(lowered.__contains__, any_part)):
+        return "plain"
     for name, singles, anywhere, chinese in _signals():
         if not words.isdisjoint(singles) or any(map(lowered.__contains__, anywhere)):
             return name
         if not is_ascii and any(map(lowered.__contains__, chinese)):
             return name
     return "plain"
+
+
+@cache
+def _english_signs() -> tuple[Set[str], Sequence[str]]:
+    """Return every English word and part of a line that is a signal, whichever it is."""
+    singles = frozenset(word for _, words, _, _ in _signals() for word in words)
+    return singles, [part for _, _, parts, _ in _signals() for part in parts]
 
 
 @cache

@@ -51,7 +51,8 @@ class _Form:
         wide = _spread(line)
         ends = (*self.starts[1:], len(wide))
         if all(at >= len(wide) or wide[at - 1] == " " for at in self.starts[1:]):
-            return [wide[at:end].replace(_FILLER, "").strip() for at, end in zip(self.starts, ends)]
+            spans = zip(self.starts, ends, strict=True)
+            return [wide[at:end].replace(_FILLER, "").strip() for at, end in spans]
         # A cell that is wider than those before moves the others.
         return line.split(None, self.width - 1)
 

@@ -33,8 +33,8 @@ _HEADER: Final = re.compile(
 _SUBJECT: Final = re.compile(r"^(?:Subject|主题)[:：]\s*(?:(?:Re|RE|Fwd?|回复|转发)[:：]\s*)*(.+)$")
 _FIRST_LINES: Final = 20
 _QUOTED: Final = re.compile(r"^\s*>|^On .{5,80} wrote:$|^---.*(?:Original|原始邮件)|在.{5,60}写道")
-# The end of a line that goes on in the next.
-_BROKEN: Final = re.compile(r"[^.!?。！？:：;；|`>]$")
+# The ends of lines that do not go on in the next.
+_ENDS: Final = frozenset(".!?。！？:：;；|`>")
 _BEGINS: Final = re.compile(r"^\s*(?:[-*•+>#|]|\d{1,3}[.)、]|```|:::|<|\[[^\]]+\]:|\$ )")
 _MIN_BROKEN: Final = 45
 _MAX_PARAGRAPH: Final = 1_500
@@ -143,7 +143,7 @@ class Prose:
             _BEGINS.match(line)
             or len(self._pending) > _MAX_PARAGRAPH
             or len(self._last) < _MIN_BROKEN
-            or not _BROKEN.search(self._last)
+            or self._last[-1] in _ENDS
         ):
             self.end()
         self._begun = self._begun if self._pending else number

@@ -102,7 +102,7 @@ class Traces(Observer):
             self._start("python", "", number)
         elif line.startswith("panic: "):
             self._start("go", line.strip(), number)
-        elif found := _RUST_PANIC.search(line):
+        elif "panicked at" in line and (found := _RUST_PANIC.search(line)):
             self._start("rust", f"panicked at {found[1]}", number)
         elif line.startswith("   at ") and (error := _DOTNET_ERROR.match(self._previous)):
             self.named.add(self._previous.strip())

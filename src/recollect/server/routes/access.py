@@ -330,6 +330,14 @@ async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) ->
     return await memory.agents.move(name, background=True, **place)
 
 
+@agents_router.post("/{name}/try", status_code=204, responses=problems(404, 409))
+async def try_agent_store(memory: AdministeredMemory, name: str, body: AgentPlace) -> None:
+    """Open the store that an agent could be moved to, and change nothing."""
+    place = body.place()
+    place["to"] = place.pop("store")
+    await memory.agents.try_store(name, **place)
+
+
 @agents_router.delete("/{name}/copy", responses=problems(404))
 async def purge_agent_copy(memory: AdministeredMemory, name: str) -> PurgedCopy:
     """Erase the copy that a move left in the old store, or an unfinished one."""

@@ -73,6 +73,14 @@ class Withdrawal(Body):
     reason: str = ""
 
 
+class Reopening(Body):
+    """The reason of taking back a decision."""
+
+    model_config = described({"reason": "decided too soon"})
+
+    reason: str = ""
+
+
 class ChangedShared(Body):
     """Fields to change; omitted fields stay unchanged."""
 
@@ -130,6 +138,14 @@ async def approve_proposal(
 async def reject_proposal(memory: CallersMemory, proposal_id: str, body: Refusal) -> Proposal:
     """Reject a proposal; for the coordinator."""
     return await memory.shared.reject(proposal_id, body.reason)
+
+
+@router.post("/proposals/{proposal_id}/reopen", responses=problems(404, 409))
+async def reopen_proposal(
+    memory: CallersMemory, proposal_id: str, body: Reopening | None = None
+) -> Proposal:
+    """Take back an approval or a rejection, so that the proposal waits again."""
+    return await memory.shared.reopen(proposal_id, (body or Reopening()).reason)
 
 
 @router.post("/proposals/{proposal_id}/withdraw", responses=problems(404, 409))

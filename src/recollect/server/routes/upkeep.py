@@ -93,6 +93,12 @@ async def resolve_conflict(memory: CallersMemory, conflict_id: str, body: Decisi
     )
 
 
+@router.post("/conflicts/{conflict_id}/reopen", responses=problems(404, 409))
+async def reopen_conflict(memory: CallersMemory, conflict_id: str) -> Dispute:
+    """Take back the decision on a conflict: both records are as before, and it is open."""
+    return await memory.upkeep.reopen(conflict_id)
+
+
 @router.get("/quarantine")
 async def list_quarantine(
     memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None

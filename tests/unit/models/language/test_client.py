@@ -88,6 +88,21 @@ async def test_a_text_comes_back_with_what_it_cost(server: ChatServer, model: Re
     assert server.keys == [f"Bearer {KEY}"]
 
 
+async def test_a_model_is_shown_the_image_that_it_is_asked_about(
+    server: ChatServer, model: RemoteModel
+):
+    server.answers = [openai_text("A red door."), openai_text("A map.")]
+    embedded = {"media_type": "image/png", "data": "iVBORw0KGgo="}
+    await model.write(Prompt(text="What is it?", image=embedded))
+    await model.write(Prompt(text="What is it?", image={"url": "https://example.com/map.png"}))
+    shown = [body["messages"][-1]["content"] for body in server.bodies]
+    assert [parts[0]["text"] for parts in shown] == ["What is it?"] * 2
+    assert [parts[1]["image_url"]["url"] for parts in shown] == [
+        "data:image/png;base64,iVBORw0KGgo=",
+        "https://example.com/map.png",
+    ]
+
+
 async def test_an_answer_that_ran_out_of_tokens_says_so(server: ChatServer, model: RemoteModel):
     server.answers = [openai_text("We decided to", finish="length")]
     assert (await model.write(ASK)).is_cut

@@ -7,10 +7,9 @@ import { authorOf } from "../../i18n/author";
 import { useFormat } from "../../i18n/format";
 import { usePlace } from "../../lib/place";
 import { ThingLink } from "../../parts/ThingLink";
+import { calledOf, isId } from "./called";
 
 export type Entry = Schemas["AuditEntry"];
-
-const isId = (target: string) => /^[a-z]+_[0-9a-z]/.test(target);
 
 /** How many things of the same sort an entry is about, beside its target. */
 function othersOf({ payload, target }: Entry): number {
@@ -46,9 +45,9 @@ export function AuditEntry({
     typeof entry.payload["reason"] === "string"
       ? entry.payload["reason"]
       : Array.isArray(entry.payload["reasons"])
-        ? entry.payload["reasons"].join("; ")
+        ? entry.payload["reasons"].map((reason) => named("verdict", String(reason))).join("; ")
         : "";
-  const name = entry.title !== "" ? entry.title : isId(entry.target) ? "" : entry.target;
+  const name = calledOf(entry, { t, named });
   const others = othersOf(entry);
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">

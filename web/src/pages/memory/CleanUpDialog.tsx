@@ -1,4 +1,4 @@
-import { Spinner, toast } from "@heroui/react";
+import { Spinner } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refreshEverything } from "../../api/cache";
@@ -10,7 +10,7 @@ import type { Place, Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Dialog, DialogButtons } from "../../parts/Dialog";
 import { FaceBadge } from "../../parts/faces";
-import { Loaded, useAttempt } from "../../parts/feedback";
+import { Loaded, useAttempt, useOfferUndo } from "../../parts/feedback";
 import { QueueItem, useFirstInQueue } from "../../parts/Queue";
 import { byOwner, useRecordActions } from "./actions";
 import { nameOf, Origin } from "./RecordCard";
@@ -76,7 +76,9 @@ async function foresee(place: Place, who: Who): Promise<CleanUp> {
   return total;
 }
 
-async function cleanUp(place: Place, who: Who): Promise<void> {
+/** Delete what is past its time; return it as it is then. */
+async function cleanUp(place: Place, who: Who): Promise<Record[]> {
+  const deleted: Record[] = [];
   await sweep(place, who, false);
   for (let expired = await listExpired(place, who); expired.length > 0;) {
     for (const [owner, group] of byOwner(expired)) {
@@ -87,9 +89,11 @@ async function cleanUp(place: Place, who: Who): Promise<void> {
         }),
       );
       if (done.failed[0] !== undefined) throw new Error(done.failed[0].message);
+      deleted.push(...done.changed);
     }
     expired = await listExpired(place, who);
   }
+  return deleted;
 }
 
 /** Shows what a clean-up of expired records would do, and does it. */
@@ -106,6 +110,8 @@ export function CleanUpDialog({
   const place = usePlace();
   const queries = useQueryClient();
   const { attempt, isWorking } = useAttempt();
+  const offerUndo = useOfferUndo();
+  const { takeBack } = useRecordActions();
   const dryRun = useQuery({
     queryKey: ["clean-up", place, who],
     enabled: isOpen,
@@ -115,8 +121,10 @@ export function CleanUpDialog({
   const count = dryRun.data?.count ?? 0;
   const list = useFirstInQueue(isOpen && (dryRun.data?.named.length ?? 0) > 0);
   const confirm = async () => {
-    await cleanUp(place, who);
-    toast.success(t("cleanUp.done", { count }));
+    const deleted = await cleanUp(place, who);
+    offerUndo(t("cleanUp.done", { count: deleted.length }), () =>
+      takeBack(deleted, t("record.broughtBack", { count: deleted.length })),
+    );
     await refreshEverything(queries);
     onClose();
   };

@@ -1,8 +1,8 @@
-import { Button } from "@heroui/react";
+import { Button, toast } from "@heroui/react";
 import { useQueryClient } from "@tanstack/react-query";
 import { GitCompareArrows } from "lucide-react";
 import { useState } from "react";
-import { refreshEverything } from "../../api/cache";
+import { refreshEverything, removeFromWaiting } from "../../api/cache";
 import { answer, api, type Record, type Schemas } from "../../api/client";
 import { faceOf, ownerOf } from "../../api/place";
 import { useConflicts } from "../../api/queries";
@@ -21,7 +21,6 @@ import {
 import { FaceBadge } from "../../parts/faces";
 import { Field } from "../../parts/Field";
 import { QueueItem, useFirstInQueue } from "../../parts/Queue";
-import { useRecordActions } from "./actions";
 import { Evidence } from "./Evidence";
 import { nameOf, Origin } from "./RecordCard";
 
@@ -87,20 +86,28 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
   const [merged, setMerged] = useState<string>();
   const { attempt, isWorking } = useAttempt();
   const offerUndo = useOfferUndo();
-  const { takeBack } = useRecordActions();
+  const { id, scope } = dispute.conflict;
+  const params = { path: { conflict_id: id }, query: ownerOf(scope) };
+  const reopen = () =>
+    attempt(async () => {
+      await answer(api.POST("/v1/upkeep/conflicts/{conflict_id}/reopen", { params }));
+      toast.success(t("conflicts.undone"));
+      await refreshEverything(queries);
+    });
   const resolve = (resolution: Resolution, content?: string) =>
     void attempt(async () => {
-      const { id, scope } = dispute.conflict;
-      const decided = await answer(
-        api.POST("/v1/upkeep/conflicts/{conflict_id}/resolve", {
-          params: { path: { conflict_id: id }, query: ownerOf(scope) },
-          body: { resolution, ...(content === undefined ? {} : { content }) },
-        }),
-      );
-      offerUndo(t("conflicts.resolved"), () =>
-        takeBack([decided.first, decided.second], t("conflicts.undone")),
-      );
-      await refreshEverything(queries);
+      removeFromWaiting(queries, "conflicts", id);
+      try {
+        await answer(
+          api.POST("/v1/upkeep/conflicts/{conflict_id}/resolve", {
+            params,
+            body: { resolution, ...(content === undefined ? {} : { content }) },
+          }),
+        );
+        offerUndo(t("conflicts.resolved"), reopen);
+      } finally {
+        void refreshEverything(queries);
+      }
     });
   const winner = winnerOf(dispute);
   const { first, second } = dispute;

@@ -1,7 +1,6 @@
-import { toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
-import { refreshEverything } from "../../api/cache";
+import { refreshEverything, removeFromWaiting } from "../../api/cache";
 import { answer, api, type Record } from "../../api/client";
 import { faceOf, ownerOf } from "../../api/place";
 import { keys, scopeIn, useReach } from "../../api/queries";
@@ -9,9 +8,16 @@ import { useTranslation } from "../../i18n";
 import type { Who } from "../../lib/address";
 import { usePlace } from "../../lib/place";
 import { Dialog } from "../../parts/Dialog";
-import { CardSkeletons, EmptyState, Loaded, useAttempt } from "../../parts/feedback";
+import {
+  CardSkeletons,
+  EmptyState,
+  Loaded,
+  useAttempt,
+  useOfferUndo,
+} from "../../parts/feedback";
 import { FaceBadge } from "../../parts/faces";
 import { QueueItem, useFirstInQueue } from "../../parts/Queue";
+import { useRecordActions } from "./actions";
 import { Evidence } from "./Evidence";
 import { nameOf } from "./RecordCard";
 
@@ -74,15 +80,21 @@ function Suspect({ record }: { record: Record }) {
   const { t } = useTranslation();
   const queries = useQueryClient();
   const { attempt, isWorking } = useAttempt();
+  const offerUndo = useOfferUndo();
+  const { takeBack } = useRecordActions();
   const decide = async (verdict: "accept" | "reject") => {
-    await answer(
-      api.POST(`/v1/upkeep/quarantine/{record_id}/${verdict}`, {
-        params: { path: { record_id: record.id }, query: ownerOf(record.scope) },
-        body: {},
-      }),
-    );
-    toast.success(t(`quarantine.${verdict}ed`));
-    await refreshEverything(queries);
+    removeFromWaiting(queries, "quarantine", record.id);
+    try {
+      const decided = await answer(
+        api.POST(`/v1/upkeep/quarantine/{record_id}/${verdict}`, {
+          params: { path: { record_id: record.id }, query: ownerOf(record.scope) },
+          body: {},
+        }),
+      );
+      offerUndo(t(`quarantine.${verdict}ed`), () => takeBack([decided], t("quarantine.undone")));
+    } finally {
+      void refreshEverything(queries);
+    }
   };
   return (
     <QueueItem

@@ -74,7 +74,7 @@ export const RecordCard = memo(function RecordCard({
           <Highlighted text={record.content.slice(0, 600)} words={words} />
         </span>
       </button>
-      <p className="caption said mt-1 line-clamp-1 leading-5">
+      <p className="caption mt-1 line-clamp-1 leading-5 break-all">
         <Origin record={record} />
         <Dot />
         {isShared(record)

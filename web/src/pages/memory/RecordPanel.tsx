@@ -18,6 +18,9 @@ import { History } from "./RecordHistory";
 import { linkedIds, Prompts, Related } from "./RecordUses";
 import { Writes } from "./RecordWrites";
 
+// A text of so many characters may have to be scrolled, also by keyboard.
+const LONG = 600;
+
 /** All that is known of one record. */
 export function RecordPanel({
   record: listed,
@@ -70,7 +73,11 @@ export function RecordPanel({
           {record.title !== "" && (
             <h3 className="said mb-1 text-base font-semibold">{record.title}</h3>
           )}
-          <p className="said text-[15px] leading-relaxed whitespace-pre-wrap" dir="auto">
+          <p
+            className="said focusable max-h-[50vh] overflow-y-auto rounded-md text-[15px] leading-relaxed whitespace-pre-wrap"
+            dir="auto"
+            tabIndex={record.content.length > LONG ? 0 : undefined}
+          >
             {record.content}
           </p>
           {record.description !== "" && (

@@ -57,6 +57,12 @@ async function hide(records: Record[], reason: string): Promise<Record[]> {
   return deleted;
 }
 
+/** Return a record as it will look after a change. */
+function foreseen(record: Record, body: Changed): Record {
+  const known = Object.entries(body).filter(([name]) => name in record);
+  return { ...record, ...(Object.fromEntries(known) as object) };
+}
+
 /** What can be done to records from any page. */
 export function useRecordActions() {
   const queries = useQueryClient();
@@ -71,9 +77,17 @@ export function useRecordActions() {
       query: ownerOf(record.scope),
       header: { "if-match": `"${record.version}"` },
     };
-    const changed = await (isShared(record)
-      ? answer(api.PATCH("/v1/shared/{record_id}", { params, body }))
-      : answer(api.PATCH("/v1/records/{record_id}", { params, body })));
+    // It is shown as it will be, and as it was if that is refused.
+    replaceInLists(queries, foreseen(record, body));
+    let changed: Record;
+    try {
+      changed = await (isShared(record)
+        ? answer(api.PATCH("/v1/shared/{record_id}", { params, body }))
+        : answer(api.PATCH("/v1/records/{record_id}", { params, body })));
+    } catch (problem) {
+      replaceInLists(queries, record);
+      throw problem;
+    }
     replaceInLists(queries, changed);
     void refreshEverything(queries);
     if (changed.version > record.version) offerUndo(t("editor.saved"), () => undo(changed));
@@ -120,6 +134,10 @@ export function useRecordActions() {
   }
 
   async function tag(records: Record[], add: string[], take: string[]): Promise<void> {
+    for (const record of records) {
+      const tags = [...new Set([...record.tags, ...add])].filter((name) => !take.includes(name));
+      replaceInLists(queries, { ...record, tags });
+    }
     try {
       const changed: Record[] = [];
       for (const [owner, group] of byOwner(records)) {
@@ -137,10 +155,11 @@ export function useRecordActions() {
       const renewed = changed.filter((record) => before.get(record.id) !== record.version);
       const count = changed.length;
       offerUndo(t("bulk.tagged", { count }), () => takeBack(renewed, t("bulk.untagged")));
-      void refreshEverything(queries);
     } catch (error) {
+      for (const record of records) replaceInLists(queries, record);
       tellTrouble(error);
     }
+    void refreshEverything(queries);
   }
 
   return { change, undo, takeBack, remove, tag };

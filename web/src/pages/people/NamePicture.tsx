@@ -5,6 +5,8 @@ import type { NameGraph } from "./graph";
 import { words } from "./words";
 
 const CENTRE = 26;
+// A name with more links than these is drawn with faint ones, until it is looked at.
+const MOST_DRAWN = 30;
 
 /** The names around the person, linked where the same records tell of both. */
 export function NamePicture({
@@ -57,9 +59,10 @@ export function NamePicture({
       labelled(
         nodes.map((node) => ({ ...node, label: shortened(node.id) })),
         [middle],
+        { left: 4 - width / 2, right: width / 2 - 4, top: -height / 2, bottom: height / 2 },
       ).map((label) => [label.id, label]),
     );
-  }, [nodes, person]);
+  }, [nodes, person, width, height]);
   const places = new Map(nodes.map((node) => [node.id, node]));
   const sorts = new Map(graph.names.map(({ name, sort }) => [name, sort]));
   const looked = hovered ?? chosen;
@@ -70,6 +73,13 @@ export function NamePicture({
   );
   // In a crowd, lines to everybody would hide those between names.
   const showsSpokes = nodes.length <= 40;
+  // So would those to a name that many others stand beside.
+  const linked = new Map<string, number>();
+  for (const { first, second } of graph.links) {
+    for (const name of [first, second]) linked.set(name, (linked.get(name) ?? 0) + 1);
+  }
+  const isCrowded = ({ first, second }: { first: string; second: string }) =>
+    Math.max(linked.get(first) ?? 0, linked.get(second) ?? 0) > MOST_DRAWN;
   const press = (event: React.KeyboardEvent, at: number) => {
     const name = nodes[at]?.id;
     if (event.key === "Enter" || event.key === " ") {
@@ -125,7 +135,7 @@ export function NamePicture({
                 x2={other.x}
                 y2={other.y}
                 className={isLooked ? "stroke-accent" : "stroke-muted"}
-                strokeOpacity={isLooked ? 1 : looked === null ? 0.3 : 0.1}
+                strokeOpacity={isLooked ? 1 : isCrowded({ first, second }) ? 0.06 : looked === null ? 0.3 : 0.1}
                 strokeWidth={Math.min(3, 0.8 + 0.4 * records.length)}
               />
             );

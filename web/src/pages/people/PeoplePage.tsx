@@ -59,7 +59,7 @@ export function PeoplePage() {
                   />
                 )}
                 {shown.length === 0 && <p className="text-muted">{w("noneFound")}</p>}
-                <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+                <ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-3">
                   {shown.map(({ name, contents }) => (
                     <li key={name}>
                       <Link

@@ -11,6 +11,7 @@ import { useWords } from "../../i18n/words";
 import { usePlace } from "../../lib/place";
 import { CardSkeletons, EmptyState, Loaded, MoreButton } from "../../parts/feedback";
 import { Segments } from "../../parts/Segments";
+import { calledOf } from "../audit/called";
 import { itemsOf, recordsOf, usePersonAudit, writesOf, type Entry } from "./audit";
 import type { OfPerson } from "./ProfileSources";
 import { words } from "./words";
@@ -100,7 +101,12 @@ function Happening({ entry }: { entry: Entry }) {
   const who = { user: entry.scope.user ?? undefined, agent: entry.scope.agent ?? undefined };
   const writes = writesOf(entry);
   const reasons: unknown = entry.payload["reasons"];
-  const reason = Array.isArray(reasons) ? reasons.filter(Boolean).join("; ") : "";
+  const reason = Array.isArray(reasons)
+    ? reasons
+        .filter(Boolean)
+        .map((why) => named("verdict", String(why)))
+        .join("; ")
+    : "";
   return (
     <li className="relative ps-8">
       <span
@@ -168,6 +174,7 @@ function Recalled({ entry }: { entry: Entry }) {
 }
 
 function Told({ entry }: { entry: Entry }) {
+  const translation = useTranslation();
   const { w } = useWords(words);
   const place = usePlace();
   const turns: unknown = entry.payload["turns"];
@@ -186,10 +193,10 @@ function Told({ entry }: { entry: Entry }) {
         }),
       ),
   });
-  if (count === 0) return <p className="said text-muted text-xs">{entry.target}</p>;
+  if (count === 0) return <p className="said text-muted">{calledOf(entry, translation) || w("vanished")}</p>;
   return (
     <>
-      {turn.data !== undefined && <p className="said line-clamp-2">{turn.data.content}</p>}
+      <p className="said line-clamp-2">{turn.data?.content ?? entry.title}</p>
       <p className="caption">
         {session === undefined ? (
           w("messagesAlone", { count })
@@ -209,6 +216,7 @@ function Told({ entry }: { entry: Entry }) {
 }
 
 function Changed({ entry }: { entry: Entry }) {
+  const translation = useTranslation();
   const { w } = useWords(words);
   const payload = entry.payload["record"];
   const ids = recordsOf(entry);
@@ -219,7 +227,7 @@ function Changed({ entry }: { entry: Entry }) {
         <RecordLine key={id} id={id} entry={entry} />
       ))}
       {all.length > 3 && <p className="caption">{w("entries", { count: all.length })}</p>}
-      {all.length === 0 && <p className="said text-muted text-xs">{entry.target}</p>}
+      {all.length === 0 && <p className="said text-muted">{calledOf(entry, translation) || w("vanished")}</p>}
     </>
   );
 }
@@ -250,7 +258,7 @@ function RecordLine({ id, entry }: { id: string; entry: Entry }) {
       search={{ user: entry.scope.user ?? undefined, record: id }}
       className="focusable said line-clamp-2 rounded-md underline-offset-2 hover:underline"
     >
-      {record?.content ?? id}
+      {record?.content ?? (id === entry.target && entry.title !== "" ? entry.title : id)}
     </Link>
   );
 }

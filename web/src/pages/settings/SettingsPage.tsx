@@ -32,7 +32,7 @@ function Appearance() {
   const [person, choosePerson] = usePreference<string>("person", "");
   const me = useWhoAmI();
   return (
-    <section aria-labelledby="appearance">
+    <section aria-labelledby="appearance" className="mt-4">
       <h2 id="appearance" className="mb-3 text-base font-semibold">
         {t("settings.appearance")}
       </h2>

@@ -1,1 +1,0 @@
-import{t as e}from"./words-l5KczhFi.js";import{E as t,ar as n,w as r}from"./index-JYPL5bix.js";import{Welcome as i}from"./Welcome-D6RII9U0.js";import{t as a}from"./words-W9qPD3Ka.js";var o=n();function s(){let{w:n}=e(a);return(0,o.jsx)(t,{title:n(`agent.title`),children:(0,o.jsx)(r,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};

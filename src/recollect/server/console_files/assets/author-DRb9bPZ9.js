@@ -1,1 +1,0 @@
-function e(e,t){if(e===`local`)return t(`author.local`);if(e===`recollect`)return t(`author.recollect`);let[n=``,r]=e.split(/:(.*)/s);return r===void 0?e:n===`key`||n===`token`?t(`author.key`,{name:r}):n===`cookie`?r:e}export{e as t};

@@ -1,0 +1,1 @@
+var e=[`write`,`forget`,`conflict`],t=e=>/^[a-z]+_[0-9a-z]/.test(e);function n({title:n,target:r,action:i},{t:a,named:o}){if(n!==``)return n;let s=e.find(e=>r.startsWith(`${e}_`));return s===void 0?i===`inspect`?o(`looked`,r):t(r)?``:r:a(`audit.sort.${s}`)}export{t as n,n as t};
