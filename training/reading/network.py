@@ -105,13 +105,13 @@ class PairNetwork(nn.Module):
             self.kind.weight.copy_(self.kind.weight[:KINDS].repeat(len(self.ways), 1))
 
     def load(self, weights: Mapping[str, np.ndarray]) -> None:
-        """Go on from a shipped graph of one way, for all ways."""
+        """Go on from a shipped graph of as many ways, or of one for all of them."""
         types = np.zeros((1, HIDDEN), np.float32)
         self.body.load({"embeddings.token_type_embeddings.weight": types, **weights})
         parts: dict[str, nn.Module] = {"pool": self.pool, **self.heads}
         with torch.no_grad():
             kinds = torch.tensor(weights["kind.weight"])
-            self.kind.weight.copy_(kinds.repeat(len(self.ways), 1))
+            self.kind.weight.copy_(kinds.repeat(len(self.kind.weight) // len(kinds), 1))
             for name, part in parts.items():
                 for kind, it in part.named_parameters():
                     if f"{name}.{kind}" in weights:
