@@ -44,7 +44,7 @@ class Part:
     sentence: Sentence
     text: str
     before: str
-    """The assistant's question, or what was said before in the same message."""
+    """The assistant's question, or what was said before in the same message; without greetings."""
 
 
 def parts(text: str, asked: str = "") -> list[Part]:
@@ -54,12 +54,19 @@ def parts(text: str, asked: str = "") -> list[Part]:
     for number, sentence in enumerate(_sentences(text)):
         opening = asked if number == 0 else last
         for clause in _split(sentence):
-            said = text[sentence.start : clause.start].strip()
+            said = _without_greeting(text[sentence.start : clause.start].strip())
             before = _end_of(" ".join(filter(None, (opening, said))))
             words = text[clause.start : clause.end]
+            words = _without_greeting(words) or words
             found.append(Part(clause=clause, sentence=sentence, text=words, before=before))
-        last = text[sentence.start : sentence.end]
+        last = _without_greeting(text[sentence.start : sentence.end])
     return found[:_MAX_PARTS]
+
+
+def _without_greeting(text: str) -> str:
+    """Return the text without "Hi" and the like before it, which tell a reader nothing."""
+    greeting = bilingual("clauses", "greeting", re.IGNORECASE).match(text)
+    return text[greeting.end() :] if greeting else text
 
 
 def _sentences(text: str) -> Sequence[Sentence]:
