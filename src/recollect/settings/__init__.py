@@ -149,10 +149,11 @@ class Settings(Section):
     def vector_stores(self) -> tuple[str, ...]:
         """Return the URLs of the vector stores of this memory, with keys, the one to ask first."""
         its, storage = self.agent(self.scope.agent), self.storage
-        also, key = storage.vectors_also, storage.qdrant_key
         own = self._named_store(its.store).vectors if its.store else its.vectors
+        also, key = storage.vectors_also, storage.qdrant_key
         first = self._vector_store(own or storage.vectors, key, is_own=bool(own))
-        second = self._vector_store(also, key, is_own=False) if first else ""
+        # The key is the first one's; another server must not see it.
+        second = self._vector_store(also, "", is_own=False) if first else ""
         return tuple(dict.fromkeys(filter(None, (first, second))))
 
     def _vector_store(self, chosen: str, key: str, *, is_own: bool) -> str:

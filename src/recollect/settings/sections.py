@@ -250,7 +250,8 @@ class StorageSettings(Section):
         default="",
         repr=False,
         description="a second vector store that is kept up to date too, and asked while the first "
-        "one is away; the two may change places at any time; empty = none",
+        "one is away; the two may change places at any time; a key of its own stands in the URL, "
+        "qdrant://:KEY@HOST:6333; empty = none",
     )
     vectors_from: Annotated[int, Field(ge=1)] = Field(
         default=100_000,

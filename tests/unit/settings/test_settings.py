@@ -382,6 +382,16 @@ def test_each_store_of_agents_may_have_its_own_vector_store(tmp_path: Path):
         assert both.at_store_of(name).vector_stores == followed
 
 
+def test_the_key_of_the_first_vector_store_is_not_sent_to_the_second(tmp_path: Path):
+    stores = {"vectors": "qdrant://one.example", "vectors_also": "qdrant://two.example"}
+    settings = Settings.load({"data_dir": tmp_path, "storage": {**stores, "qdrant_key": "secret"}})
+
+    first, second = settings.vector_stores
+
+    assert "secret" in first
+    assert second == "qdrant://two.example"
+
+
 @pytest.mark.parametrize("url", ["http://q.example", "qdrant://", "milvus://", "chroma://x", "x"])
 def test_other_urls_are_no_vector_stores(url: str):
     with pytest.raises(SettingsError, match=r"storage\.vectors"):

@@ -85,6 +85,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
   const [isRejecting, setRejecting] = useState(false);
   const [edited, setEdited] = useState<string>();
   const [reason, setReason] = useState("");
+  const [isDecided, setDecided] = useState(false);
   const target = useQuery({
     queryKey: [keys.live, "shared", proposal.target],
     enabled: proposal.target !== null,
@@ -102,14 +103,16 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
     toast.success(t("approvals.reopened"));
     await refreshEverything(queries);
   };
-  /** Take the card away at once; it comes back if the server refuses, or by undo. */
+  /** Hide the card at once; it comes back with what was typed if the server refuses, or by undo. */
   const decide = (deed: Promise<unknown>, done: string) =>
     attempt(async () => {
-      removeFromWaiting(queries, "proposals", proposal.id);
+      setDecided(true);
       try {
         await deed;
+        removeFromWaiting(queries, "proposals", proposal.id);
         offerUndo(done, () => attempt(reopen));
       } finally {
+        setDecided(false);
         void refreshEverything(queries);
       }
     });
@@ -129,6 +132,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
       t("approvals.rejected"),
     );
   const isPending = proposal.status === "pending";
+  if (isDecided) return null;
   return (
     <li className="panel p-5" data-proposal={proposal.id}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

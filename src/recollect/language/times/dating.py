@@ -36,12 +36,13 @@ def with_dates(text: str, said_at: datetime, language: Tongue) -> str:
 
 
 def last_day(text: str, said_at: datetime) -> datetime | None:
-    """Return when the last day, week or month is over that a text names for certain."""
+    """Return when the last day, week or month to come is over that a text names for certain."""
     plain, now = fold(text), said_at.replace(tzinfo=None)
     ends = [
         mention.interval.end
         for mention in find_mentions(plain, now)
         if not mention.recurs
+        and mention.interval.start > now
         and mention.interval.end - mention.interval.start <= _MONTH
         and _is_certain(mention, plain, now)
     ]

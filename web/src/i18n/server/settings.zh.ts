@@ -151,8 +151,8 @@ export const settings: globalThis.Record<string, string> = {
     "等待服务器的内容的最大容量",
   "vector store of large scopes: qdrant://HOST:6333, milvus://HOST:19530, postgresql://…, or pgvector in the same PostgreSQL; empty = none":
     "大作用域的向量库：qdrant://HOST:6333、milvus://HOST:19530、postgresql://…，或同一 PostgreSQL 中的 pgvector；留空 = 没有",
-  "a second vector store that is kept up to date too, and asked while the first one is away; the two may change places at any time; empty = none":
-    "第二个向量库，同样保持最新，第一个不在线时询问它；两者可随时对调；留空 = 没有",
+  "a second vector store that is kept up to date too, and asked while the first one is away; the two may change places at any time; a key of its own stands in the URL, qdrant://:KEY@HOST:6333; empty = none":
+    "第二个向量库，同样保持最新，第一个不在线时询问它；两者可随时对调；自己的密钥写在 URL 里，qdrant://:KEY@HOST:6333；留空 = 没有",
   "units of a scope from which on the vector store searches it; smaller ones are searched exactly in this process":
     "作用域达到多少单元后由向量库搜索；更小的在本进程内精确搜索",
   "units of a scope up to which this process searches it while the vector store is away or is being built":

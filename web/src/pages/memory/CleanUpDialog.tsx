@@ -1,4 +1,4 @@
-import { Spinner } from "@heroui/react";
+import { Spinner, toast } from "@heroui/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refreshEverything } from "../../api/cache";
@@ -20,6 +20,8 @@ const MOST_NAMED = 50;
 
 interface CleanUp {
   count: number;
+  /** How many of them are gone for good, since they were hidden long ago. */
+  purged: number;
   /** Those of them that are shown by name, to decide about each. */
   named: Record[];
   byCategory: Map<string, number>;
@@ -44,7 +46,7 @@ async function sweep(place: Place, who: Who, isDryRun: boolean): Promise<CleanUp
   const scopes = await answer(
     api.GET("/v1/workspace/scopes", { params: { query: { ...place, ...who, limit: BATCH } } }),
   );
-  const total: CleanUp = { count: 0, named: [], byCategory: new Map() };
+  const total: CleanUp = { count: 0, purged: 0, named: [], byCategory: new Map() };
   for (const { scope } of scopes.items.filter((entry) => entry.scope.agent !== SHARED_AGENT)) {
     const swept: Schemas["Swept"] = await answer(
       api.POST("/v1/upkeep/expire", {
@@ -54,6 +56,7 @@ async function sweep(place: Place, who: Who, isDryRun: boolean): Promise<CleanUp
     );
     for (const [category, steps] of Object.entries(swept.by_category)) {
       add(total, category, (steps["expire"] ?? 0) + (steps["purge"] ?? 0));
+      total.purged += steps["purge"] ?? 0;
     }
     if (isDryRun) {
       const ids = (swept.ids["expire"] ?? []).slice(0, MOST_NAMED - total.named.length);
@@ -76,10 +79,10 @@ async function foresee(place: Place, who: Who): Promise<CleanUp> {
   return total;
 }
 
-/** Delete what is past its time; return it as it is then. */
-async function cleanUp(place: Place, who: Who): Promise<Record[]> {
+/** Delete what is past its time; return it as it is then, and how many are gone for good. */
+async function cleanUp(place: Place, who: Who): Promise<{ deleted: Record[]; purged: number }> {
   const deleted: Record[] = [];
-  await sweep(place, who, false);
+  const { purged } = await sweep(place, who, false);
   for (let expired = await listExpired(place, who); expired.length > 0;) {
     for (const [owner, group] of byOwner(expired)) {
       const done = await answer(
@@ -93,7 +96,7 @@ async function cleanUp(place: Place, who: Who): Promise<Record[]> {
     }
     expired = await listExpired(place, who);
   }
-  return deleted;
+  return { deleted, purged };
 }
 
 /** Shows what a clean-up of expired records would do, and does it. */
@@ -121,10 +124,11 @@ export function CleanUpDialog({
   const count = dryRun.data?.count ?? 0;
   const list = useFirstInQueue(isOpen && (dryRun.data?.named.length ?? 0) > 0);
   const confirm = async () => {
-    const deleted = await cleanUp(place, who);
-    offerUndo(t("cleanUp.done", { count: deleted.length }), () =>
-      takeBack(deleted, t("record.broughtBack", { count: deleted.length })),
-    );
+    const { deleted, purged } = await cleanUp(place, who);
+    const done = t("cleanUp.done", { count: deleted.length + purged });
+    if (deleted.length === 0) toast.success(done);
+    else
+      offerUndo(done, () => takeBack(deleted, t("record.broughtBack", { count: deleted.length })));
     await refreshEverything(queries);
     onClose();
   };

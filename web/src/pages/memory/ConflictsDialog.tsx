@@ -84,6 +84,7 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
   const { t, named } = useTranslation();
   const queries = useQueryClient();
   const [merged, setMerged] = useState<string>();
+  const [isDecided, setDecided] = useState(false);
   const { attempt, isWorking } = useAttempt();
   const offerUndo = useOfferUndo();
   const { id, scope } = dispute.conflict;
@@ -96,7 +97,7 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
     });
   const resolve = (resolution: Resolution, content?: string) =>
     void attempt(async () => {
-      removeFromWaiting(queries, "conflicts", id);
+      setDecided(true);
       try {
         await answer(
           api.POST("/v1/upkeep/conflicts/{conflict_id}/resolve", {
@@ -104,8 +105,10 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
             body: { resolution, ...(content === undefined ? {} : { content }) },
           }),
         );
+        removeFromWaiting(queries, "conflicts", id);
         offerUndo(t("conflicts.resolved"), reopen);
       } finally {
+        setDecided(false);
         void refreshEverything(queries);
       }
     });
@@ -114,6 +117,8 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
   const apart = Math.abs(Date.parse(first.last_confirmed) - Date.parse(second.last_confirmed));
   const isNewest = apart > TOGETHER_MS || first.confidence === second.confidence;
   const look = (side: "first" | "second") => (winner === side ? "primary" : "secondary");
+  // Hidden at once; it comes back with what was typed if the server refuses.
+  if (isDecided) return null;
   return (
     <QueueItem
       data-conflict={dispute.conflict.id}
