@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,13 @@ async def test_no_key_leads_out_of_the_folder(tmp_path: Path, key: str):
 async def test_what_a_killed_process_left_half_written_is_no_content(tmp_path: Path):
     blobs = open_blobs(tmp_path)
     await blobs.put("workspace/one", b"1")
-    (tmp_path / "workspace" / "two#93").write_bytes(b"half")
+    half, old = (tmp_path / "workspace" / name for name in ("two#93", "three#1"))
+    half.write_bytes(b"half")
+    old.write_bytes(b"of the day before yesterday")
+    two_days_ago = time.time() - 2 * 86_400
+    os.utime(old, (two_days_ago, two_days_ago))
     assert [it.key async for it in blobs.stored()] == ["workspace/one"]
+    assert (half.exists(), old.exists()) == (True, False)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")

@@ -296,6 +296,34 @@ async def test_what_waits_is_forgotten_too(postgresql: OwnPostgresql, settings: 
         assert [it.id for it in (await bob.list()).items] == [kept.id]
 
 
+async def test_what_just_waits_for_its_turn_is_forgotten_too(
+    postgresql: OwnPostgresql, settings: Settings
+) -> None:
+    """The server is back, but records are locked for a moment, and one user's are refused."""
+    url = settings.storage.url
+    async with Memory.open(settings) as memory:
+        ann, bob = memory.scope(user="ann"), memory.scope(user="bob")
+        stays = await ann.remember("Ann was here before", tags=["open"])
+        postgresql.kill()
+        await ann.remember("Ann has a secret", tags=["private"])
+        await bob.remember("poison")
+        postgresql.start()
+        for statement in _REFUSING_POISON.strip().split("\n\n"):
+            postgresql.run(statement, url)
+        with postgresql.connected(url) as other:
+            other.exec_driver_sql("BEGIN")
+            other.exec_driver_sql("LOCK TABLE records IN EXCLUSIVE MODE")
+            asked = asyncio.create_task(ann.forget(tags=["private"]))
+            await asyncio.sleep(1)
+            other.exec_driver_sql("ROLLBACK")
+        assert (await asked).counts["records"] == 1
+        assert _waiting(memory) == 1
+        assert [it.id for it in (await ann.list()).items] == [stays.id]
+        left = b"".join(path.read_bytes() for path in _files(settings))
+        assert b"poison" in left
+        assert b"secret" not in left
+
+
 async def test_who_was_forgotten_elsewhere_does_not_come_back(
     postgresql: OwnPostgresql, settings: Settings, tmp_path: Path
 ) -> None:

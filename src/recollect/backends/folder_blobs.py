@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +20,10 @@ from recollect.domain.files import is_full, make_folder, open_new, sync_folder, 
 from recollect.errors import StorageError
 from recollect.ports.archives import StoredBlob
 
-# A file while it is written has a number behind its name; one that a killed process left is none.
+# A file while it is written has a number behind its name; one that a killed process left is none,
+# and is removed after so long.
 _UNFINISHED: Final = re.compile(r"#\d+$")
+_UNFINISHED_SECONDS: Final = 86_400.0
 
 
 class FolderBlobs(ObjectBlobs):
@@ -126,6 +130,7 @@ class FolderBlobs(ObjectBlobs):
             for name in names:
                 place = Path(folder, name)
                 if _UNFINISHED.search(name):
+                    _remove_if_left(place)
                     continue
                 try:
                     yield place.relative_to(self._folder).as_posix(), place.stat()
@@ -162,6 +167,13 @@ class FolderBlobs(ObjectBlobs):
             code="blobs_unreachable",
             hint="Check that the folder can be made, has room and is writable.",
         )
+
+
+def _remove_if_left(unfinished: Path) -> None:
+    """Remove a file that nobody has gone on writing; nothing else would, not even forgetting."""
+    with contextlib.suppress(OSError):
+        if unfinished.stat().st_mtime < time.time() - _UNFINISHED_SECONDS:
+            unfinished.unlink()
 
 
 def _raise_unless_missing(fault: OSError) -> None:

@@ -298,8 +298,15 @@ class Forgetting:
             return _is_meant(caller, wish, entry)
 
         names = {*wish.ids, wish.session, wish.user}
+
+        def may_be_meant(entry: SpoolEntry) -> bool:
+            # What a filter accepts is known only when it is stored.
+            is_seen = wish.where is not None and not entry.scopes.isdisjoint(caller.writable)
+            return is_meant(entry) or is_seen or not names.isdisjoint(entry.names)
+
         try:
-            await spool.drain(lambda it: is_meant(it) or not names.isdisjoint(it.names))
+            await spool.drain(may_be_meant)
+            await spool.overwrite_stored()
         except StorageError as problem:
             erased = await spool.erase(is_meant)
             raise StorageError(

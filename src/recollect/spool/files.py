@@ -112,14 +112,9 @@ class SpoolFolder:
         """Write an entry; when this returns, it is durable."""
         line = line_of(entry)
         try:
-            write_all(self._open(), line)
-            os.fsync(self._open())
+            self._write(line, is_durable=True)
         except OSError as problem:
-            # Nobody was told of it, so it must not be replayed.
-            with contextlib.suppress(OSError):
-                os.truncate(self._file, self.bytes)
             raise _unwritable(self.path, problem) from problem
-        self.bytes += len(line)
         self._waiting_bytes += len(line)
         self._lines[entry.id] = len(line)
 
@@ -133,9 +128,7 @@ class SpoolFolder:
             self.bytes = 0
             os.truncate(self._file, 0)
             return
-        written = b"".join(marks)
-        write_all(self._open(), written)
-        self.bytes += len(written)
+        self._write(b"".join(marks), is_durable=False)
 
     @property
     def is_sparse(self) -> bool:
@@ -161,6 +154,10 @@ class SpoolFolder:
             self._handle = None
         if not self._lines and not (self.path / _SET_ASIDE).exists():
             shutil.rmtree(self.path, ignore_errors=True)
+        self.leave()
+
+    def leave(self) -> None:
+        """Give the folder back as it is."""
         self._lock.close()
 
     def _rewrite(self, entries: Collection[SpoolEntry]) -> None:
@@ -196,6 +193,19 @@ class SpoolFolder:
                 os.fsync(file.fileno())
         except OSError as problem:
             raise _unwritable(self.path, problem) from problem
+
+    def _write(self, lines: bytes, *, is_durable: bool) -> None:
+        """Write lines at the end of the file: all of them, or none."""
+        try:
+            write_all(self._open(), lines)
+            if is_durable:
+                os.fsync(self._open())
+        except OSError:
+            # A part would spoil the next line, and nobody was told of an entry that failed.
+            with contextlib.suppress(OSError):
+                os.truncate(self._file, self.bytes)
+            raise
+        self.bytes += len(lines)
 
     def _open(self) -> int:
         if self._handle is None:

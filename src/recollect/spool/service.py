@@ -268,10 +268,12 @@ class Spool:
         """Store what is meant of what waits now, and what comes before it in its scope; raise an
         error if that cannot be done.
         """
-        last = {it.caller.scope: it.id for it in self._waiting.values() if is_meant(it)}
+        meant: dict[Scope, set[str]] = {}
+        for entry in filter(is_meant, self._waiting.values()):
+            meant.setdefault(entry.caller.scope, set()).add(entry.id)
         tries = 0
-        for scope, last_id in last.items():
-            while (queue := self._queues.get(scope)) and next(iter(queue)) <= last_id:
+        for scope, ids in meant.items():
+            while not self._queues.get(scope, {}).keys().isdisjoint(ids):
                 try:
                     await self._replay_some(scope)
                 except StorageBusy:
@@ -284,16 +286,23 @@ class Spool:
         """Erase the entries that are meant, here and on the disk; return how many items."""
         async with self._replaying, self._writing:
             going = [entry for entry in self._waiting.values() if is_meant(entry)]
+            if going:
+                ids = {entry.id for entry in going}
+                left = [entry for entry in self._waiting.values() if entry.id not in ids]
+                await asyncio.to_thread(self._rewrite, left)
             for entry in going:
                 self._remove(entry)
             self._known = OrderedDict(
                 (key, entry) for key, entry in self._known.items() if not is_meant(entry)
             )
-            if going:
-                await asyncio.to_thread(self._rewrite)
         async with self._changed:
             self._changed.notify_all()
         return sum(len(entry.items) for entry in going)
+
+    async def overwrite_stored(self) -> None:
+        """Overwrite on the disk what was stored; it would be there until nothing waits."""
+        async with self._writing:
+            await asyncio.to_thread(self._rewrite, [*self._waiting.values()])
 
     async def close(self) -> None:
         """Replay what can be replayed soon, and leave the rest to the next process."""
@@ -316,11 +325,11 @@ class Spool:
                 async with asyncio.timeout(self._until_next()):
                     await self._called.wait()
             self._called.clear()
-            try:
-                await self._adopt()
-                await self._replay_all()
-            except Exception:  # noqa: BLE001, nobody else would store what waits
-                _log.exception("the replay of what waits for the database goes on later")
+            for step in (self._adopt, self._replay_all):
+                try:
+                    await step()
+                except Exception:  # noqa: BLE001, nobody else would store what waits
+                    _log.exception("the replay of what waits for the database goes on later")
 
     def _until_next(self) -> float:
         """Return how long nothing is to be done unless somebody calls: the server is back, say."""
@@ -487,7 +496,12 @@ class Spool:
         for path in folders_in(self._place):
             if path in mine or (folder := SpoolFolder.adopt(path)) is None:
                 continue
-            waiting = folder.load()
+            try:
+                waiting = folder.load()
+            except (OSError, ValueError, StorageError) as problem:
+                folder.leave()
+                _log.error("what waits in %s cannot be read, and stays there: %s", path, problem)
+                continue
             if not waiting:
                 folder.close()
                 continue
@@ -497,9 +511,10 @@ class Spool:
             entries += waiting
         return entries
 
-    def _rewrite(self) -> None:
+    def _rewrite(self, entries: Collection[SpoolEntry]) -> None:
         for folder in self._folders:
-            folder.keep_only(self._waiting.values())
+            if folder.bytes and folder.is_there:
+                folder.keep_only(entries)
 
     def _close_folders(self) -> None:
         for folder in self._folders:
