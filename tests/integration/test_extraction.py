@@ -102,6 +102,7 @@ async def test_the_day_is_that_of_the_machine_s_time_zone(
 ):
     monkeypatch.setenv("TZ", "Pacific/Kiritimati")
     time.tzset()
+    clock.turn(hours=6)
     try:
         await memory.observe(_user("My flight is tomorrow at 8:30."), session="s")
         told = _contents(await memory.extract("s"))
