@@ -11,7 +11,7 @@ import pytest
 from recollect import Memory
 from recollect.assemble import moves
 from recollect.assemble.doctor import diagnose
-from recollect.errors import Conflict
+from recollect.errors import Conflict, RecollectError
 from recollect.settings import Settings
 from tests.command_line import CommandLine
 
@@ -83,6 +83,18 @@ async def test_it_is_all_there_and_then_moves_back(tmp_path: Path):
         assert len(await memory.scope(agent="sql", user="cy").list()) == 1
     async with Memory.open(_settings(tmp_path)) as memory:
         await _is_whole(memory, tea)
+
+
+async def test_a_store_is_tried_before_a_move(tmp_path: Path):
+    stores = {"own": {"path": "own.db"}, "brief": {"backend": "in_memory"}}
+    async with Memory.open(_settings(tmp_path, stores=stores)) as memory:
+        (tmp_path / "notes.db").write_text("a shopping list")
+        for place, problem in (("brief", "temporary_store"), ("notes.db", "database_corrupt")):
+            with pytest.raises(RecollectError) as refused:
+                await memory.agents.try_store("sql", place)
+            assert refused.value.code == problem
+        await memory.agents.try_store("sql", "own")
+        assert not (await memory.agents.list()).items, "nothing was moved"
 
 
 async def test_nothing_is_forgotten_while_a_copy_would_keep_it(tmp_path: Path):

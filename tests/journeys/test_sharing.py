@@ -1,5 +1,6 @@
 """Several agents in one workspace: one proposes, the coordinator decides, all of them know."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -274,7 +275,12 @@ async def test_a_decision_is_taken_back_with_what_came_of_it(
 
     refused = await rita.shared.propose("Names are short", "convention")
     await boss.shared.reject(refused.id, "too vague")
-    assert (await boss.shared.reopen(refused.id)).decision == ""
+    assert (await boss.shared.reopen(refused.id, "worth a word")).decision == "worth a word"
+    await boss.shared.reject(refused.id, "too vague")
+    twins = (boss.shared.reopen(refused.id), boss.shared.reopen(refused.id))
+    told = await asyncio.gather(*twins, return_exceptions=True)
+    (late,) = [it.code for it in told if isinstance(it, RecollectError)]
+    assert late == "not_decided", "it is taken back once"
 
 
 async def test_a_coordinator_shares_it_in_better_words(team: Memory, clock: TurnedClock):

@@ -95,6 +95,11 @@ class AgentMover:
         if is_ours:
             await target.close()
 
+    async def try_target(self, agent: str, place: Mapping[str, Any]) -> None:
+        """Open the store that an agent could be moved to; raise what would keep it from there."""
+        self._lasting(agent, place)
+        await self.try_store(agent, place)
+
     async def run(self, job: Job) -> None:
         """Run the job; it goes on where a killed one was."""
         name, place = job.payload["name"], job.payload["place"]
@@ -257,13 +262,7 @@ class AgentMover:
         """Note what is to be moved where; None if it is there already."""
         await self.follow()
         common, settings = self._common, self._common.settings
-        wanted = self._at(agent, place)
-        if wanted.of_agent(agent).is_temporary:
-            raise InvalidInput(
-                f"The memory of {agent} would end with the process; nothing was moved",
-                code="temporary_store",
-                hint="Choose a file, a database server or a journal.",
-            )
+        wanted = self._lasting(agent, place)
         row = (await self._rows()).get(agent, {})
         before = row.get(MOVE)
         if before is not None and before["state"] == "moved":
@@ -404,6 +403,17 @@ class AgentMover:
         finally:
             if is_ours:
                 await database.close()
+
+    def _lasting(self, agent: str, place: Mapping[str, Any]) -> Settings:
+        """Return the settings with an agent in this place, if that outlives the process."""
+        wanted = self._at(agent, place)
+        if wanted.of_agent(agent).is_temporary:
+            raise InvalidInput(
+                f"The memory of {agent} would end with the process; nothing was moved",
+                code="temporary_store",
+                hint="Choose a file, a database server or a journal.",
+            )
+        return wanted
 
     def _at(self, agent: str, place: Mapping[str, Any]) -> Settings:
         """Return the settings with an agent in this place."""

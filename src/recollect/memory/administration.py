@@ -191,9 +191,12 @@ class Agents:
         password_env: str | None = None,
         sqlite_path: str | None = None,
     ) -> None:
-        """Open the store that an agent could be moved to; raise what is wrong with it."""
+        """Open the store that an agent could be moved to; raise what would keep it from there.
+
+        A new store is made ready by this, and an older one brought up to date; nothing is moved.
+        """
         place = self._target(name, to, backend, url, password_env, sqlite_path)
-        await self._parts.moves.try_store(name, place)
+        await self._parts.moves.try_target(name, place)
 
     def _target(self, name: str, *where: str | None) -> dict[str, Any]:
         """Return the place that an agent is to be moved to."""

@@ -101,6 +101,7 @@ class Conflicts:
                 raise Contradiction(
                     f"{conflict_id} is open; there is no decision to take back",
                     code="not_decided",
+                    hint="Only what was resolved is reopened.",
                 )
             now = self._clock.now()
             first, second = [

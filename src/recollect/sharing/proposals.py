@@ -182,7 +182,7 @@ class ProposalService:
             changes = ChangeSet(
                 principal=caller.principal,
                 scope=proposal.scope,
-                proposals=(_waiting(proposal, now, now + self._rules.waits),),
+                proposals=(_waiting(proposal, now, now + self._rules.waits, why),),
                 expected={proposal.scope: known[proposal.scope]},
             )
             if proposal.status == "approved":
@@ -498,15 +498,15 @@ def _outcome_note(settled: Settled) -> dict[str, Any]:
 _NOTES: Final = ("outcome", "version", "conflicts", "edited")
 
 
-def _waiting(proposal: Proposal, now: datetime, until: datetime) -> Proposal:
-    """Return a decided proposal as it waits again."""
+def _waiting(proposal: Proposal, now: datetime, until: datetime, reason: str) -> Proposal:
+    """Return a decided proposal as it waits again, with the reason."""
     body = {name: value for name, value in proposal.body.items() if name not in _NOTES}
     return proposal.evolve(
         status="pending",
         record=None,
         decided_at=None,
         decided_by=None,
-        decision="",
+        decision=reason,
         expires_at=until,
         body={**body, "reopened": now.isoformat()},
     )

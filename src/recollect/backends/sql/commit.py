@@ -211,8 +211,13 @@ def remove_links_of(connection: Connection, owner: str) -> None:
 
 def put_proposal(connection: Connection, proposal: Proposal, scope_id: int) -> None:
     """Keep a new proposal, or what became of one that waits; it is decided once until reopened."""
-    stored = select(schema.proposals.c.status).where(schema.proposals.c.id == proposal.id)
-    if not proposal.is_reopened and connection.scalar(stored) not in (None, "pending"):
+    status = select(schema.proposals.c.status).where(schema.proposals.c.id == proposal.id)
+    stored = connection.scalar(status)
+    if proposal.is_reopened and stored not in (None, "approved", "rejected"):
+        raise StaleVersion(
+            f"{proposal.id} is {stored} by now", hint="Look at it again before you reopen it."
+        )
+    if not proposal.is_reopened and stored not in (None, "pending"):
         raise already_decided(proposal.id)
     row = {
         "scope_id": scope_id,

@@ -121,7 +121,10 @@ async def try_store(
     ],
     password_env: PasswordVariable = None,
 ) -> Answer:
-    """Open the store that an agent could be moved to, and change nothing."""
+    """Open the store that an agent could be moved to, and move nothing.
+
+    A new store is made ready by this, and an older one brought up to date.
+    """
     await memory.agents.try_store(name, to, password_env=password_env)
     told = f"{name} can be moved to {to}."
     return Answer({"reachable": to}, lambda console: show.line(console, told))

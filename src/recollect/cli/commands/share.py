@@ -172,6 +172,8 @@ def _card(console: Console, proposal: Proposal) -> None:
     if proposal.decided_by is not None:
         decision = f": {proposal.decision}" if proposal.decision else ""
         show.line(console, f"  {proposal.status} by {proposal.decided_by}{decision}")
+    elif proposal.is_reopened and proposal.decision:
+        show.line(console, f"  reopened: {proposal.decision}")
 
 
 def _page(console: Console, page: Page[Proposal]) -> None:

@@ -332,7 +332,10 @@ async def move_agent(memory: AdministeredMemory, name: str, body: AgentPlace) ->
 
 @agents_router.post("/{name}/try", status_code=204, responses=problems(404, 409))
 async def try_agent_store(memory: AdministeredMemory, name: str, body: AgentPlace) -> None:
-    """Open the store that an agent could be moved to, and change nothing."""
+    """Open the store that an agent could be moved to, and move nothing.
+
+    A new store is made ready by this, and an older one brought up to date.
+    """
     place = body.place()
     place["to"] = place.pop("store")
     await memory.agents.try_store(name, **place)
