@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -84,6 +85,41 @@ async def test_next_week_is_still_that_week_when_it_is_read_later(
     assert any("下周三（2026-03-04）" in it for it in told)
     assert any("last month (2026-02)" in it for it in told)
     assert await memory.extract("s") == ()
+
+
+async def test_what_is_put_right_a_day_later_keeps_its_day(memory: Memory, clock: TurnedClock):
+    await memory.observe(_user("My flight is tomorrow at 8:30."), session="s")
+    clock.turn(hours=24)
+    await memory.observe(_user("No, it's at 9:30."), session="s")
+
+    told = _contents(await memory.extract("s"))
+
+    assert any("tomorrow (2026-03-02) at 9:30" in it for it in told), told
+
+
+async def test_the_day_is_that_of_the_machine_s_time_zone(
+    memory: Memory, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")
+    time.tzset()
+    clock.turn(hours=6)
+    try:
+        await memory.observe(_user("My flight is tomorrow at 8:30."), session="s")
+        told = _contents(await memory.extract("s"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    day = (clock.now() + timedelta(hours=14, days=1)).date()
+    assert any(f"({day})" in it for it in told), told
+
+
+async def test_a_day_at_the_end_of_all_times_is_kept(memory: Memory):
+    written = await memory.write("The lease ends on 9999-12-30", explicit=False)
+
+    assert written.record is not None
+    assert written.record.expires_at is not None
+    assert written.record.expires_at.year == 9999
 
 
 async def test_reading_twice_finds_nothing_new(memory: Memory):

@@ -18,6 +18,14 @@ def to_micros(moment: datetime) -> int:
     return (moment - EPOCH) // _MICROSECOND
 
 
+def as_here(moment: datetime) -> datetime:
+    """Return the moment in the time zone of this machine, which tells what day it was."""
+    try:
+        return moment.astimezone()
+    except (OverflowError, OSError, ValueError):
+        return moment
+
+
 def from_micros(micros: int) -> datetime:
     return EPOCH + timedelta(microseconds=micros)
 

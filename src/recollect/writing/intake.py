@@ -21,6 +21,7 @@ from recollect.domain.record import (
 )
 from recollect.domain.scope import Caller
 from recollect.domain.sections import BufferSettings
+from recollect.domain.times import as_here, shifted
 from recollect.domain.turn import Turn
 from recollect.domain.write import (
     FORGET_WISH,
@@ -220,7 +221,10 @@ class Intake:
         grounded = _ground_claim(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
         ground_ms = ms_since(began)
         try:
-            record = with_names(_record_of(caller, claim, said, said_at, now))
+            # What is put right keeps its words: its "tomorrow" counts from when they were said.
+            first = min((turn.at for turn in _explaining(claim, turns)), default=said_at)
+            dated = _dated(claim, as_here(first if claim.corrects else said_at))
+            record = with_names(_record_of(caller, dated, said, said_at, now))
             topic = claim.topic or _topic(record)
             is_kept = topic is not None or claim.tier is Tier.LONG
             record = self._with_lifetime(record, is_kept=is_kept, lasts=claim.lasts)
@@ -280,7 +284,7 @@ class Intake:
         if expires is None:
             expires = self._clock.now() + self._buffer.lifetime(record.category, lasts)
             day = last_day(record.content, record.first_observed)
-            expires = max(expires, day + _A_DAY) if day else expires
+            expires = max(expires, shifted(day, _A_DAY)) if day else expires
         return record.evolve(tier=Tier.SHORT, expires_at=expires)
 
     def _redact(
@@ -353,13 +357,22 @@ def _record_of(
     # Facts about a user belong to the user, whichever agent learned them.
     is_theirs = is_user_profile(claim.category) and caller.scope.user is not None
     scope = caller.scope.of_user if is_theirs else caller.scope
-    content = claim.content
-    if claim.kind is not Kind.PROCEDURAL:
-        content = with_dates(content, said_at, language_of(content))
-    record = new_record(content, fields, scope, now)
+    record = new_record(claim.content, fields, scope, now)
     if claim.facet:
         record = record.evolve(facet=claim.facet, about=claim.about)
     return record if claim.details is None else record.evolve(details=claim.details)
+
+
+def _dated(claim: Claim, said_at: datetime) -> Claim:
+    """Return the claim with the dates of the times that count from that day."""
+    if claim.kind is Kind.PROCEDURAL:
+        return claim
+    content = with_dates(claim.content, said_at, language_of(claim.content))
+    return replace(claim, content=content)
+
+
+def _explaining(claim: Claim, turns: Mapping[str, Turn]) -> Iterator[Turn]:
+    return (turns[it.turn] for it in claim.explained_by if it.turn in turns)
 
 
 def _ground_claim(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:

@@ -75,6 +75,7 @@ _TEXTS = {
     ),
     "nothing that names a source": ("一二三四五六七\n" * 10, ()),
     "ids are no sources": ("source: db-3\nfile: 7f3a9c21\nDocument: ORD-2291\n", ()),
+    "a slash alone makes no path": ("Source: N/A\nFile: 3/4\nDocument: 12/05/2026\n", ()),
 }
 
 

@@ -16,12 +16,12 @@ _REGIONS: Final = 6
 # What another finding of the same kind, or from the same part of the text, is still worth.
 _SAME_KIND: Final = 0.92
 _SAME_REGION: Final = 0.96
-# A long finding must be worth more than two short ones.
 # What is still worth telling of which most words are told already.
 _SAID: Final = 0.4
 _SAID_SHARE: Final = 0.8
 _MIN_WORDS: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
+# A long finding must be worth more than two short ones.
 _FREE_TOKENS: Final = 25
 _SEPARATOR_TOKENS: Final = 1
 # Of so many findings, the weightiest, the best are chosen.

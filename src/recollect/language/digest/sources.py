@@ -45,6 +45,8 @@ _PLACE: Final = re.compile(
     rf"|\s*--> (?P<rust>{_PATH}):(?P<rust_line>\d+)"
 )
 _FILE: Final = re.compile(_PATH)
+# Unlike "N/A", 3/4 and 12/05/2026.
+_FOLDER: Final = re.compile(r"^[/~.]|[^\W\d_]{2}")
 # What could be an id, a number or a single word of a log names no source.
 _SPACED: Final = re.compile(r"\S(?:\s+《?|《)[^\s《=:\w]*\w|[^\x00-\x7f]{2}")
 
@@ -107,7 +109,7 @@ def _of_item(item: Mapping[str, object]) -> list[str]:
 def _is_source(text: str, name: str) -> bool:
     """Return whether a value is an address, a path, a file or a title, but no id."""
     value = text.strip()
-    if "://" in value or "/" in value or _FILE.fullmatch(value):
+    if "://" in value or _FILE.fullmatch(value) or ("/" in value and _FOLDER.search(value)):
         return True
     if name in _TITLES:
         return bool(value)

@@ -1,9 +1,11 @@
 """Dates behind the words that count from the day on which they were said: "tomorrow (2026-11-20)".
 
 A record is read weeks after it was made; only then does "next week" need a date. Words that may
-mean several days ("Friday", "in March", "next Friday" on a Monday) are left as they are.
+mean several days ("Friday", "in March", "next Friday" on a Monday) are left as they are, and so are
+those in names and quotations.
 """
 
+import re
 from datetime import datetime
 
 from recollect.domain.context import Tongue
@@ -18,6 +20,8 @@ _LONGEST = 7 * DAY
 _MONTH = 31 * DAY
 # "Today's youth" means no day, and "后天（周六）" tells which.
 _UNDATED = ("(", "（", "'", "’")
+_QUOTATIONS = ("“”", "「」", "『』", "《》")
+_AFTER_A_WORD = re.compile(r"[A-Za-z0-9]\s+$")
 
 
 def with_dates(text: str, said_at: datetime, language: Tongue) -> str:
@@ -51,11 +55,20 @@ def last_day(text: str, said_at: datetime) -> datetime | None:
 
 def _date_beside(mention: Mention, text: str, now: datetime, language: Tongue) -> str:
     """Return the date that belongs behind a time; empty if none does, or none is certain."""
-    if text[mention.stop :].lstrip().startswith(_UNDATED):
+    if text[mention.stop :].lstrip().startswith(_UNDATED) or _is_quoted(mention, text):
         return ""
     if not _counts_from(now, mention) or not _is_certain(mention, text, now):
         return ""
     return _date(mention.interval, language)
+
+
+def _is_quoted(mention: Mention, text: str) -> bool:
+    """Return whether a time is part of a name or quotation: "Tomorrow Ltd", 《后天》."""
+    before, words = text[: mention.begin], text[mention.begin : mention.stop]
+    if before.count('"') % 2 or any(before.count(a) > before.count(z) for a, z in _QUOTATIONS):
+        return True
+    is_day = words.split()[0].lower() in lexicon("en", "times").words("day_names")
+    return words[0].isupper() and not is_day and _AFTER_A_WORD.search(before) is not None
 
 
 def _counts_from(now: datetime, mention: Mention) -> bool:

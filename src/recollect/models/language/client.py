@@ -214,6 +214,15 @@ class RemoteModel:
             failed = too_slow(self._name, prompt.seconds or 0)
         except (AgentRunError, UserError) as problem:
             failed = as_model_error(self._name, problem)
+        except Exception as problem:
+            if prompt.image is None:
+                raise
+            # Of images the library lets any error through: of their data, kind and address.
+            failed = ModelError(
+                f"{self._name} cannot be shown this image: {problem}",
+                code="model_refused",
+                hint="It is damaged, of a kind that the model does not take, or out of reach.",
+            )
         raise failed.having_spent(spent.input_tokens, spent.output_tokens)
 
     async def _asked_in_some_way(

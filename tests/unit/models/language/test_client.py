@@ -103,6 +103,23 @@ async def test_a_model_is_shown_the_image_that_it_is_asked_about(
     ]
 
 
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"media_type": "image/png", "data": "iVBORw0KGgo"},
+        {"media_type": "image-of-a-door", "data": "iVBORw0KGgo="},
+    ],
+)
+async def test_an_image_that_cannot_be_shown_is_an_error_of_the_model(
+    server: ChatServer, model: RemoteModel, image: dict[str, str]
+):
+    """Nothing else is caught where images are described, and a conversation must go on."""
+    with pytest.raises(ModelError, match="cannot be shown this image") as failed:
+        await model.write(Prompt(text="What is it?", image=image))
+    assert failed.value.code == "model_refused"
+    assert not server.bodies
+
+
 async def test_an_answer_that_ran_out_of_tokens_says_so(server: ChatServer, model: RemoteModel):
     server.answers = [openai_text("We decided to", finish="length")]
     assert (await model.write(ASK)).is_cut
