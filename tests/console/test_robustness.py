@@ -85,15 +85,18 @@ def test_undo_takes_back_what_it_names_and_nothing_else(console: Console):
     own = cards(page).filter(has_text="Ann works")
     own.get_by_role("button", name="Edit").click()
     page.get_by_role("dialog").get_by_label("Content").fill("Ann works in Lisbon")
-    page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    expect(own).to_contain_text("Lisbon")
     path = f"/v1/records/{saved['id']}"
+    # The page shows a change before the server has it.
+    with page.expect_response(re.compile(path)):
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(own).to_contain_text("Lisbon")
     edited = console.get(path, user="ann")
     own.get_by_role("button", name="Delete").click()
     expect(own).to_have_count(0)
     toast = page.get_by_role("alertdialog").filter(has_text="deleted")
     # Two clicks in one moment, as of an impatient finger.
-    toast.get_by_role("button", name="Undo").evaluate("it => { it.click(); it.click() }")
+    with page.expect_response(re.compile(f"{path}/undo")):
+        toast.get_by_role("button", name="Undo").evaluate("it => { it.click(); it.click() }")
     expect(own).to_contain_text("Lisbon")
     expect(toast).to_have_count(0)
     restored = console.get(path, user="ann")
@@ -104,9 +107,10 @@ def test_undo_takes_back_what_it_names_and_nothing_else(console: Console):
     shared.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(shared).to_have_count(0)
-    page.get_by_role("alertdialog").filter(has_text="deleted").get_by_role(
-        "button", name="Undo"
-    ).click()
+    with page.expect_response(re.compile("/v1/shared/.*/undo")):
+        page.get_by_role("alertdialog").filter(has_text="deleted").get_by_role(
+            "button", name="Undo"
+        ).click()
     expect(shared).to_have_count(1)
     assert len(console.get("/v1/shared")["items"]) == 1
 
