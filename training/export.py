@@ -1,8 +1,9 @@
 """Write the files that are shipped: `python -m training.export WEIGHTS STUDENT OUT`.
 
 WEIGHTS holds MiniLM's model.safetensors (the English rows), STUDENT what `training.embedder.train`
-wrote, --pairs what `training.reading.train` wrote. OUT gets the word rows in 8 bits, which the
-models share, the graphs, the tokenizer and the sha256 of each. Equal input gives equal bytes.
+wrote, --readers the graphs that `training.reading.train` wrote. OUT gets the word rows in 8 bits,
+which the models share, the graphs, the tokenizer and the sha256 of each. Equal input gives equal
+bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from training.rounding import round_rows
 from training.tensors import read_tensors
 
 SHAPE = graph.BertShape(layers=6, heads=12, hidden=384)
-HEADS = ("relation", "answer", "worth", "stance", "about", "needs")
 _WORD_ROWS = "embeddings.word_embeddings.weight"
 
 
@@ -32,15 +32,14 @@ def main() -> None:
     parser.add_argument("student", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument("--pairs", type=Path)
+    parser.add_argument("--readers", type=Path, nargs="*", default=[])
     given = parser.parse_args()
     english = read_tensors((given.weights / "model.safetensors").read_bytes())[_WORD_ROWS]
     parts = read_parts(given.student)
     rows = np.concatenate([english, parts["rows.0"], parts["rows.1"]])
     files = embedder_files(rows, parts, SHAPE)
     files["tokenizer.json"] = given.tokenizer.read_bytes()
-    if given.pairs:
-        files["pairs.onnx"] = graph.build_pairs(read_parts(given.pairs), SHAPE, HEADS)
+    files |= {file.name: file.read_bytes() for file in given.readers}
     given.out.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (given.out / name).write_bytes(data)

@@ -2,21 +2,23 @@
 # New weights from nothing: `sh training/run.sh STAGE`, one stage after the other.
 #
 #   home      here: what is trained from, and the base model in 16 bits  (ten minutes)
-#   embedder  on the GPU: the student                                      (at most 6 minutes)
-#   pairs     on the GPU: the reader of pairs, three seeds at once         (at most 9 minutes)
-#   mean      on the GPU: their mean, measured                             (at most 2 minutes)
+#   embedder  on the GPU: the student, and the readers' first leg          (4 minutes)
+#   reader    on the GPU: what reads statements and messages, some seeds at once  (3 minutes)
+#   answerer  on the GPU: what reads answers, going on from each seed of the reader (2 minutes)
 #   export    here: the files that are shipped, in $RUN/shipped
 #
 # All of it lies in $RUN, by default the ignored folder training/work: mirrors/ (the clones; or set
 # MIRRORS), prepared/, base/, and what the GPU gives back in out/. A stage on the GPU needs src/,
-# training/ and $RUN/prepared (about 40 MB), the first one also $RUN/base (45 MB); if both are too
-# much at once, send base first. torch, numpy, tokenizers and safetensors must be there. What a stage
-# has made lies in $RUN/out and, where OUT is set, in $OUT too: five files of `embedder` (47 MB) and
-# three of `mean` (22 MB), none over 16 MiB. Bring them back to $RUN/out before `export`.
+# training/ and $RUN/prepared (60 MB), the first one also $RUN/base (45 MB); if that is too much at
+# once, send it in parts. torch, numpy, onnx, tokenizers and safetensors must be there. What a stage
+# has made lies in $RUN/out and, where OUT is set, in $OUT too: five files of `embedder` (47 MB),
+# two of each other stage (12 MB), none over 16 MiB. Bring them back to $RUN/out before `export`.
+# With SHIPPED, a folder of shipped files, `answerer` goes on from that folder's reader, and needs
+# no other stage before it.
 #
 # Where only part of a clone may travel: git sparse-checkout set src training.
 # EMBEDDER and READING are more arguments for the trainers; to try the stages on a processor:
-# EMBEDDER="--device cpu --steps 3 --budget 2048" READING="--device cpu --seconds 5 --batch 16".
+# EMBEDDER="--device cpu --steps 3 --budget 2048" READING="--device cpu --batch 16", and SECONDS_OF_LEG.
 set -eu
 cd "$(dirname "$0")/.."
 RUN=${RUN:-training/work}
@@ -58,34 +60,39 @@ EOF
 embedder() {
     "$PYTHON" -c 'import numpy, safetensors, tokenizers, torch'
     "$PYTHON" -m training.embedder.train "$WORK" "$RUN/out" --weights "$RUN/base" \
-        --seconds 180 --chinese-weight 0.5 ${EMBEDDER:-}
+        --seconds "${STUDENT_SECONDS:-150}" --chinese-weight 0.5 ${EMBEDDER:-}
     give "$RUN"/out/rows-?.safetensors "$RUN"/out/layers-?.safetensors "$RUN/out/scores.json"
+    leg begin 45 0
 }
 
-pairs() {
-    "$PYTHON" -m training.reading.train "$WORK" "$RUN/pairs" --stage begin \
-        --seconds 100 ${READING:-}
+# One leg with some seeds at once, and their mean.
+reader() { legs reader 130; }
+answerer() { legs answerer 90; }
+
+legs() {
     seeds=
-    for seed in 0 1 2; do
-        "$PYTHON" -m training.reading.train "$WORK" "$RUN/pairs" --stage seed --seed $seed \
-            --seconds 330 ${READING:-} &
+    for seed in ${SEEDS:-0 1}; do
+        leg "$1" "$2" "$seed" &
         seeds="$seeds $!"
     done
     for seed in $seeds; do wait "$seed"; done
+    read_pairs --mean "$1"
+    give "$RUN/reading/$1.onnx" "$RUN/reading/$1.json"
+    cp "$RUN/reading/$1.onnx" "$RUN/reading/$1.json" "$RUN/out"
 }
 
-mean() {
-    "$PYTHON" -m training.reading.train "$WORK" "$RUN/pairs" --stage mean ${READING:-}
-    cp "$RUN"/pairs/pairs-?.safetensors "$RUN/pairs/pairs.json" "$RUN/out"
-    give "$RUN"/pairs/pairs-?.safetensors "$RUN/pairs/pairs.json"
+leg() { read_pairs --leg "$1" --seconds "${SECONDS_OF_LEG:-$2}" --seed "$3"; }
+
+read_pairs() {
+    "$PYTHON" -m training.reading.train "$WORK" "$RUN/reading" "$@" \
+        ${SHIPPED:+--shipped "$SHIPPED"} ${READING:-}
 }
 
 export_all() {
-    mkdir -p "$RUN/student" "$RUN/pairs"
+    mkdir -p "$RUN/student"
     cp "$RUN"/out/rows-?.safetensors "$RUN"/out/layers-?.safetensors "$RUN/student"
-    cp "$RUN"/out/pairs-?.safetensors "$RUN/pairs"
     "$PYTHON" -m training.export "$RUN/base" "$RUN/student" "$RUN/shipped" \
-        --tokenizer "$WORK/tokenizer.json" --pairs "$RUN/pairs"
+        --tokenizer "$WORK/tokenizer.json" --readers "$RUN"/out/*.onnx
     "$PYTHON" -m training.facets.train "$RUN/shipped"
     ls -l "$RUN/shipped"
 }
@@ -94,7 +101,7 @@ export_all() {
 for stage in "$@"; do
     began=$(date +%s)
     case $stage in
-    home | embedder | pairs | mean) "$stage" ;;
+    home | embedder | reader | answerer) "$stage" ;;
     export) export_all ;;
     *) echo "there is no stage $stage" >&2; exit 2 ;;
     esac

@@ -34,10 +34,10 @@ def run_all(folder: Path) -> None:
     run("judge.pairs", sources, work, "--own", own)
     run("answers.groups", sources, work)
     run("extract.rows", work)
-    run("reading.train", work, out / "reading", "--steps-aux", _STEPS, "--steps", _STEPS,
-        "--seeds", 2, "--batch", 16, *cpu)  # fmt: skip
+    run("reading.train", work, out / "reading", "--steps", _STEPS, "--seeds", 2, "--batch", 16,
+        *cpu)  # fmt: skip
     run("export", weights, work / "student", folder / "shipped", *tokenizer,
-        "--pairs", out / "reading")  # fmt: skip
+        "--readers", *(out / "reading").glob("*.onnx"))  # fmt: skip
     shipped = sorted(json.loads((folder / "shipped" / "sha256.json").read_text("utf-8")))
     print("shipped", shipped)
 

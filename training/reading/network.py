@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from training.network import HIDDEN, LAYERS, Body, RoundedLinear, cosine_decay, half_precision
+from training.network import HIDDEN, Body, RoundedLinear, cosine_decay, half_precision
 from training.rounding import read_rows
 
 WAYS: Final = ("relation", "answer", "part", "message")
@@ -60,16 +60,15 @@ def log(*parts: object) -> None:
 class PairNetwork(nn.Module):
     """Reads two texts at once; its heads say what they are to each other."""
 
-    def __init__(self, rows: Tensor, heads: Mapping[str, int] = HEADS) -> None:
+    def __init__(self, rows: Tensor) -> None:
         super().__init__()
         self.register_buffer("rows", rows, persistent=False)
-        self.ways = [way for way in WAYS if any(WAY_OF[head] == way for head in heads)]
         # What is learnt in small steps would otherwise be lost when the weights are rounded.
         self.body = Body(RoundedLinear)
         self.body.dropout = 0.1
-        self.kind = nn.Embedding(KINDS * len(self.ways), HIDDEN)
+        self.kind = nn.Embedding(KINDS * len(WAYS), HIDDEN)
         self.pool = RoundedLinear(4 * HIDDEN, HIDDEN)
-        self.heads = nn.ModuleDict({name: nn.Linear(HIDDEN, size) for name, size in heads.items()})
+        self.heads = nn.ModuleDict({name: nn.Linear(HIDDEN, size) for name, size in HEADS.items()})
         nn.init.zeros_(self.kind.weight)
         for part in (self.pool, *self.heads.values()):
             nn.init.normal_(part.weight, std=0.02)
@@ -79,7 +78,7 @@ class PairNetwork(nn.Module):
         self, heads: Sequence[str], ids: Tensor, kinds: Tensor, mask: Tensor
     ) -> list[Tensor]:
         """Return the scores of some heads of one way."""
-        ways = kinds + KINDS * self.ways.index(WAY_OF[heads[0]])
+        ways = kinds + KINDS * WAYS.index(WAY_OF[heads[0]])
         states = self.body(F.embedding(ids, self.rows) + self.kind(ways), mask)
         first = self._mean(states, (kinds < 2) & mask)
         second = self._mean(states, (kinds > 1) & mask)
@@ -102,16 +101,15 @@ class PairNetwork(nn.Module):
         with torch.no_grad():
             start = torch.stack([same, 0.5 * nli[2], nli[2], nli[1]])
             self.heads["relation"].weight.copy_(0.5 * start)
-            self.kind.weight.copy_(self.kind.weight[:KINDS].repeat(len(self.ways), 1))
+            self.kind.weight.copy_(self.kind.weight[:KINDS].repeat(len(WAYS), 1))
 
     def load(self, weights: Mapping[str, np.ndarray]) -> None:
-        """Go on from a shipped graph of as many ways, or of one for all of them."""
+        """Go on from a shipped graph; heads that it lacks stay as they are."""
         types = np.zeros((1, HIDDEN), np.float32)
         self.body.load({"embeddings.token_type_embeddings.weight": types, **weights})
         parts: dict[str, nn.Module] = {"pool": self.pool, **self.heads}
         with torch.no_grad():
-            kinds = torch.tensor(weights["kind.weight"])
-            self.kind.weight.copy_(kinds.repeat(len(self.kind.weight) // len(kinds), 1))
+            self.kind.weight.copy_(torch.tensor(weights["kind.weight"]))
             for name, part in parts.items():
                 for kind, it in part.named_parameters():
                     if f"{name}.{kind}" in weights:
@@ -161,18 +159,6 @@ def weights_of(network: PairNetwork) -> State:
         for kind, value in part.named_parameters():
             weights[f"{name}.{kind}"] = value.detach().half().cpu().contiguous()
     return weights
-
-
-def save(network: PairNetwork, folder: Path) -> None:
-    """Write the weights in two parts, small enough to be carried."""
-    from safetensors.torch import save_file
-
-    weights = weights_of(network)
-    low = tuple(f"encoder.layer.{it}." for it in range(LAYERS // 2))
-    first = {name: it for name, it in weights.items() if name.startswith(low)}
-    save_file(first, folder / "pairs-0.safetensors")
-    rest = {name: it for name, it in weights.items() if name not in first}
-    save_file(rest, folder / "pairs-1.safetensors")
 
 
 class Tokens:
@@ -292,8 +278,6 @@ class Task:
     share: float
     """How often its turn comes."""
     name: str
-    is_read_twice = True
-    """Whether two readings under different dropout are held together (R-drop)."""
 
     def loss(self, network: PairNetwork) -> Tensor:
         raise NotImplementedError
@@ -368,6 +352,5 @@ __all__ = [
     "log",
     "mean_state",
     "read_scores",
-    "save",
     "train",
 ]

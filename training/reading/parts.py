@@ -80,7 +80,7 @@ class Parts(Task):
         inputs = pairs.batch(chosen)
         with half_precision(pairs.device):
             first = network(HEADS, *inputs)
-            second = network(HEADS, *inputs) if self.is_read_twice else first
+            second = network(HEADS, *inputs)
         loss = 0.5 * (self._loss(first, at) + self._loss(second, at))
         return loss + 0.5 * agreement(first[0].log_softmax(-1), second[0].log_softmax(-1))
 
@@ -118,19 +118,10 @@ class Messages(Task):
         inputs = self.pairs.batch(chosen)
         with half_precision(self.pairs.device):
             (first,) = network(["needs"], *inputs)
-            (second,) = network(["needs"], *inputs) if self.is_read_twice else (first,)
+            (second,) = network(["needs"], *inputs)
         loss = F.cross_entropy(first, labels, label_smoothing=0.05)
         loss = 0.5 * (loss + F.cross_entropy(second, labels, label_smoothing=0.05))
         return loss + 0.5 * agreement(first.log_softmax(-1), second.log_softmax(-1))
-
-
-def tasks(tokens: Tokens, work: Path, size: int, seed: int, device: str) -> list[Task]:
-    """Return what is learnt of messages alone."""
-    rows = {kind: read_rows(work, kind, "train") for kind in ("parts", "messages")}
-    return [
-        Parts(tokens, rows["parts"], 2.0, size, seed, device),
-        Messages(tokens, rows["messages"], 1.0, size, seed, device),
-    ]
 
 
 def message_pairs(tokens: Tokens, rows: Sequence[Row], device: str) -> Pairs:

@@ -179,6 +179,11 @@ class Dev:
         return found
 
 
+def accuracy(network: PairNetwork, held: Pairs, head: str) -> float:
+    (scores,) = read_scores(network, held, head)
+    return round(float((scores.argmax(1) == held.labels.cpu().numpy()).mean()), 3)
+
+
 def read_own(work: Path, tokens: Tokens, device: str) -> Pairs:
     with lzma.open(work / "judge_train.jsonl.xz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]

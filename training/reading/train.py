@@ -2,22 +2,28 @@
 
 WORK is what `judge.pairs`, `answers.groups` and `extract.rows` wrote, with the tokenizer, the
 `student` and its `export`. The network begins as the student's body; the word rows stay the
-embedder's, rounded to bytes as they are shipped. Entailment and translations come first (--stage
-begin), then relations, parts and messages, at last answers beside them, with one seed (--stage
-seed, several at a time on one GPU), and the mean of the seeds is measured and saved (--stage mean).
-Without --stage all of it happens one after the other.
+embedder's, rounded to bytes as they are shipped. It learns in legs, each of which goes on from
+another (LEGS): entailment, then what the reader is asked, then what the answerer is asked. With
+--leg NAME --seed N one seed runs one leg, several seeds at a time on one GPU; --mean NAME writes
+the mean of a leg's seeds as OUT/NAME.onnx, and its figures as OUT/NAME.json. Without either
+everything happens one after the other. With --shipped FOLDER a leg goes on from the reader.onnx of
+that folder, on its word rows and tokenizer.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 
+from training.export import SHAPE
+from training.graph import build_pairs
 from training.reading import answers, parts, relations
 from training.reading.network import (
     PairNetwork,
@@ -26,28 +32,52 @@ from training.reading.network import (
     build,
     log,
     mean_state,
-    read_scores,
-    save,
     train,
+    weights_of,
 )
+from training.rounding import read_rows
+from training.shipped import shipped_weights
 
-LAST_LEG = 0.35
-"""The part of the training in which answers are learnt: later, and so not by heart."""
-AUX_SHARES = {"nli": 2.0, "para": 1.0}
-SHARES = {"relation": 2.4, "answer": 3.4, "parts": 1.6, "needs": 0.8, "nli": 0.3, "para": 0.15}
+_RELATIONS: Final = {"relation": 2.4, "nli": 0.3, "para": 0.15}
+_MESSAGES: Final = {"parts": 1.6, "needs": 0.8}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leg:
+    """What the network learns together, how long, and from which other leg's end on."""
+
+    learns: Mapping[str, float]
+    """How often the turn of each task comes."""
+    begins_at: str = ""
+    steps: int
+    rate: float = 1e-4
+    heads: tuple[str, ...] = ()
+    """The heads that are shipped of it."""
+
+
+LEGS: Final = {
+    "begin": Leg(learns={"nli": 2.0, "para": 1.0}, steps=2_500, rate=2e-4),
+    "reader": Leg(
+        learns=_RELATIONS | _MESSAGES,
+        begins_at="begin",
+        steps=5_000,
+        heads=("relation", *parts.HEADS, "needs"),
+    ),
+    "answerer": Leg(learns={"answer": 1.0}, begins_at="reader", steps=3_000, heads=("answer",)),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--stage", choices=("begin", "seed", "mean"))
+    parser.add_argument("--leg", choices=LEGS)
+    parser.add_argument("--mean", choices=LEGS)
     parser.add_argument("--student", type=Path, help="the embedder's weights; WORK/student")
     parser.add_argument("--export", type=Path, help="the shipped word rows; WORK/export")
-    parser.add_argument("--steps-aux", type=int, default=2_500)
-    parser.add_argument("--steps", type=int, default=7_000)
-    parser.add_argument("--seconds", type=float, default=0, help="of a stage, instead of steps")
-    parser.add_argument("--rate", type=float, default=1e-4)
+    parser.add_argument("--shipped", type=Path, help="a folder of shipped files to go on from")
+    parser.add_argument("--steps", type=int, default=0, help="of a leg, instead of its own")
+    parser.add_argument("--seconds", type=float, default=0, help="of a leg, instead of steps")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--batch", type=int, default=256)
@@ -57,105 +87,108 @@ def main() -> None:
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cuda.enable_cudnn_sdp(False)
     given.out.mkdir(parents=True, exist_ok=True)
-    tokens = Tokens(given.work / "tokenizer.json")
+    tokens = Tokens((given.shipped or given.work) / "tokenizer.json")
+    network = begin(given, tokens)
+    everything = not (given.leg or given.mean)
+    for name, leg in LEGS.items():
+        if everything or name == given.leg:
+            seeds = range(given.seeds) if everything and leg.begins_at else [given.seed]
+            for seed in seeds:
+                run(name, network, tokens, given, seed)
+        if leg.heads and (everything or name == given.mean):
+            finish(name, network, tokens, given)
+
+
+def begin(given: argparse.Namespace, tokens: Tokens) -> PairNetwork:
+    """Return the network as the student's body, or as the reader that is shipped."""
+    if given.shipped:
+        network = PairNetwork(torch.tensor(read_rows(given.shipped)))
+        network.load(shipped_weights((given.shipped / "reader.onnx").read_bytes(), SHAPE))
+        return network.to(given.device)
     student = given.student or given.work / "student"
-    network = build(student, given.export or given.work / "export", tokens.size, given.device)
-    if given.stage in (None, "begin"):
-        begin(network, tokens, given)
-    if given.stage == "seed":
-        one_seed(network, tokens, given, given.seed)
-    elif given.stage is None:
-        for seed in range(given.seeds):
-            one_seed(network, tokens, given, seed)
-    if given.stage in (None, "mean"):
-        finish(network, tokens, given)
+    return build(student, given.export or given.work / "export", tokens.size, given.device)
 
 
-def begin(network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> None:
-    """Learn entailment, paraphrases and translations."""
-    aux = relations.read_aux(given.work, tokens, given.device)
-    tasks: list[Task] = [
-        relations.Statements(head, pairs, AUX_SHARES[head], given.batch, given.seed)
-        for head, (pairs, _) in aux.items()
-    ]
+def run(
+    name: str, network: PairNetwork, tokens: Tokens, given: argparse.Namespace, seed: int
+) -> None:
+    """Learn what a leg teaches, with one seed."""
+    leg = LEGS[name]
+    if leg.begins_at and not given.shipped:
+        network.put(torch.load(_end(given.out, leg.begins_at, seed), map_location=given.device))
+    aux = relations.read_aux(given.work, tokens, given.device) if "nli" in leg.learns else {}
     train(
         network,
-        tasks,
-        steps=given.steps_aux,
-        rate=2e-4,
-        decay=0.999,
-        seed=0,
-        name="begin",
+        read_tasks(leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}),
+        steps=given.steps or leg.steps,
+        rate=leg.rate,
+        decay=0.998,
+        seed=seed,
+        name=f"{name}, seed {seed}",
         seconds=given.seconds,
     )
-    for head, (_, held) in aux.items():
-        (scores,) = read_scores(network, held, head)
-        right = (scores.argmax(1) == held.labels.cpu().numpy()).mean()
-        log("held-out", head, round(float(right), 3))
-    network.begin_ways()
-    torch.save(network.state(), given.out / "begin.pt")
+    if not leg.begins_at:
+        for head, (_, held) in aux.items():
+            log("held out", head, relations.accuracy(network, held, head))
+        network.begin_ways()
+    torch.save(network.state(), _end(given.out, name, seed))
 
 
-def one_seed(network: PairNetwork, tokens: Tokens, given: argparse.Namespace, seed: int) -> None:
-    """Learn all ways of reading together."""
-    network.put(torch.load(given.out / "begin.pt", map_location=given.device))
-    device, size = given.device, given.batch
-    groups = max(2, size // 8)
-    tasks: list[Task] = [
-        relations.Statements(
-            "relation",
-            relations.read_own(given.work, tokens, device),
-            SHARES["relation"],
-            size,
-            seed,
-        )
+def read_tasks(
+    learns: Mapping[str, float],
+    tokens: Tokens,
+    given: argparse.Namespace,
+    seed: int,
+    aux: Mapping[str, relations.Pairs],
+) -> list[Task]:
+    """Return what is learnt, each with how often its turn comes."""
+    work, device, size = given.work, given.device, given.batch
+    found: list[Task] = [
+        relations.Statements(head, pairs, learns[head], size, seed) for head, pairs in aux.items()
     ]
-    for kind, task in (("parts", parts.Parts), ("messages", parts.Messages)):
-        rows = parts.read_rows(given.work, kind, "train")
-        share = SHARES["parts" if kind == "parts" else "needs"]
-        tasks.append(task(tokens, rows, share, max(16, size // 4), seed, device))
-    tasks += (
-        relations.Statements(head, pairs, SHARES[head], size, seed)
-        for head, (pairs, _) in relations.read_aux(given.work, tokens, device).items()
-    )
-    own, public, _ = answers.read_groups(given.work, tokens, device)
-    answering: list[Task] = [
-        answers.Answers(own, answers.OWN_SHARE * SHARES["answer"], groups, seed),
-        answers.Answers(public, (1 - answers.OWN_SHARE) * SHARES["answer"], groups, seed),
-    ]
-    for leg, learnt, part in (
-        ("first", tasks, 1 - LAST_LEG),
-        ("last", [*tasks, *answering], LAST_LEG),
+    if "relation" in learns:
+        own = relations.read_own(work, tokens, device)
+        found.append(relations.Statements("relation", own, learns["relation"], size, seed))
+    for kind, name, task in (
+        ("parts", "parts", parts.Parts),
+        ("messages", "needs", parts.Messages),
     ):
-        train(
-            network,
-            learnt,
-            steps=round(part * given.steps),
-            rate=given.rate,
-            decay=0.998,
-            seed=seed,
-            name=f"seed {seed}, {leg} leg",
-            seconds=part * given.seconds,
-        )
-    torch.save(network.state(), given.out / f"seed-{seed}.pt")
+        if name in learns:
+            rows = parts.read_rows(work, kind, "train")
+            found.append(task(tokens, rows, learns[name], max(16, size // 4), seed, device))
+    if "answer" in learns:
+        own, public, _ = answers.read_groups(work, tokens, device)
+        share, groups = learns["answer"], max(2, size // 8)
+        found.append(answers.Answers(own, answers.OWN_SHARE * share, groups, seed))
+        found.append(answers.Answers(public, (1 - answers.OWN_SHARE) * share, groups, seed))
+    return found
 
 
-def finish(network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> None:
-    """Save the mean of the seeds, and measure it."""
-    device = given.device
-    rows = (given.work / "judge_dev.jsonl").read_text("utf-8").splitlines()
-    dev = relations.Dev(tokens, [json.loads(row) for row in rows], device)
-    _, _, held = answers.read_groups(given.work, tokens, device)
-    states = [torch.load(file, map_location=device) for file in sorted(given.out.glob("seed-*.pt"))]
+def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> None:
+    """Write the mean of a leg's seeds, and measure it."""
+    device, heads = given.device, LEGS[name].heads
+    ends = sorted(given.out.glob(f"{name}-*.pt"))
+    states = [torch.load(file, map_location=device) for file in ends]
     # What is measured is what is saved.
-    network.put({name: it.half().float() for name, it in mean_state(states).items()})
-    save(network, given.out)
-    found: dict[str, Any] = {"relations": dev.report(network)}
-    found["answers"] = answers.report(network, held)
-    found["parts"] = parts.report(network, tokens, given.work, device)
-    log(found["answers"])
-    log(found["parts"])
-    (given.out / "pairs.json").write_text(json.dumps(found, indent=1, default=_plain))
+    network.put({it: value.half().float() for it, value in mean_state(states).items()})
+    weights = {it: value.float().numpy() for it, value in weights_of(network).items()}
+    (given.out / f"{name}.onnx").write_bytes(build_pairs(weights, SHAPE, heads))
+    found: dict[str, Any] = {}
+    if "relation" in heads:
+        rows = (given.work / "judge_dev.jsonl").read_text("utf-8").splitlines()
+        dev = relations.Dev(tokens, [json.loads(row) for row in rows], device)
+        found["relations"] = dev.report(network)
+    if "answer" in heads:
+        _, _, held = answers.read_groups(given.work, tokens, device)
+        found["answers"] = answers.report(network, held)
+    if "worth" in heads:
+        found["parts"] = parts.report(network, tokens, given.work, device)
+    log(name, {part: it for part, it in found.items() if part != "relations"})
+    (given.out / f"{name}.json").write_text(json.dumps(found, indent=1, default=_plain))
+
+
+def _end(out: Path, name: str, seed: int) -> Path:
+    return out / f"{name}-{seed if LEGS[name].begins_at else 0}.pt"
 
 
 def _plain(value: object) -> object:

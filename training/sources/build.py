@@ -354,14 +354,19 @@ def main() -> None:
     parser.add_argument("mirrors", type=Path)
     parser.add_argument("sources", type=Path)
     parser.add_argument("--without-share-alike", action="store_true")
+    parser.add_argument(
+        "--copied", action="store_true", help="only what is copied as it is: enough for answers"
+    )
     given = parser.parse_args()
+    copied = {key for key, _, _ in COPIED}
     chosen = [
         source
         for source in read_catalogue()
         if not (given.without_share_alike and source.share_alike)
+        and (source.key in copied or not given.copied)
     ]
     try:
-        build(given.mirrors, given.sources, chosen)
+        (copy if given.copied else build)(given.mirrors, given.sources, chosen)
     except MissingSource as missing:
         sys.exit(str(missing))
 
@@ -387,14 +392,20 @@ def build(mirrors: Path, folder: Path, chosen: list[Source]) -> None:
     _write_lines(folder / "glosses.tsv", (f"{word}\t{known[word]}" for word in sorted(known)))
     with lzma.open(folder / "said.txt.xz", "wt", encoding="utf-8") as lines:
         lines.writelines(f"{text}\n" for text in _utterances(repositories, keys))
-    for key, there, here in COPIED:
-        if key in keys:
-            source = next(it for it in chosen if it.key == key)
-            content = repositories(source.repositories[0].name).read(there)
-            (folder / here).parent.mkdir(parents=True, exist_ok=True)
-            (folder / here).write_bytes(content)
+    copy(mirrors, folder, chosen)
     for name, rows in (("par", parallel), ("zz", chinese)):
         print(name, {key: len(pairs) for key, pairs in rows.items()})
+
+
+def copy(mirrors: Path, folder: Path, chosen: list[Source]) -> None:
+    """Copy the files that are read as they are."""
+    wanted = {source.key: source for source in chosen}
+    found = [it for it in COPIED if it[0] in wanted]
+    repositories = open_all(mirrors, [wanted[key] for key, _, _ in found])
+    for key, there, here in found:
+        content = repositories(wanted[key].repositories[0].name).read(there)
+        (folder / here).parent.mkdir(parents=True, exist_ok=True)
+        (folder / here).write_bytes(content)
 
 
 def open_all(mirrors: Path, chosen: Iterable[Source]) -> Repositories:

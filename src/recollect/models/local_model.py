@@ -48,9 +48,8 @@ NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"
 DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
-PAIRS: Final = "pairs.onnx"
-# Until one file reads in all ways: which one does, and as which of its own ways.
-_SINGLE_FILES: Final = {
+# Which file reads pairs in which way, and the number under which the network has learnt that way.
+_WAYS: Final = {
     "relation": ("judge.onnx", 0),
     "answer": ("answers.onnx", 0),
     "part": ("reader.onnx", 0),
@@ -162,8 +161,8 @@ class LocalModel:
         folder = self.where()
         if self.condition() != "ready" or folder is None:
             return None
-        files = (PAIRS, *(file for file, _ in _SINGLE_FILES.values()))
-        return self._pairs if any((folder / file).is_file() for file in files) else None
+        has_one = any((folder / file).is_file() for file, _ in _WAYS.values())
+        return self._pairs if has_one else None
 
     def _read(self) -> SharedFiles:
         folder = self.where()
@@ -201,7 +200,6 @@ _FIRST, _BETWEEN, _MARKS = 101, 102, 3
 # So many answers are remembered, in some 150 bytes each.
 _KEPT_ANSWERS: Final = 4_096
 _READ_TOGETHER: Final = 16
-_WAYS: Final = {"relation": 0, "answer": 1, "part": 2, "message": 3}
 _KINDS_OF_A_WAY: Final = 4
 _LASTS: Final[tuple[Lasts, ...]] = ("days", "weeks", "long")
 _STANCES: Final[tuple[Stance, ...]] = (
@@ -245,11 +243,12 @@ class PairModel:
     ) -> list[Scores]:
         """Return for each head a row of scores for each pair."""
         shared = self._load()
-        file, number = (PAIRS, _WAYS[way]) if PAIRS in shared.files else _SINGLE_FILES[way]
-        session = self._session(file)
-        if not {output.name for output in session.get_outputs()}.issuperset(heads):
+        file, number = _WAYS[way]
+        session = self._session(file) if file in shared.files else None
+        told = {output.name for output in session.get_outputs()} if session else set[str]()
+        if session is None or not told.issuperset(heads):
             raise NotAvailable(
-                f"The installed {file} does not tell {' and '.join(heads)}",
+                f"The installed models do not tell {' and '.join(heads)}",
                 code="old_model",
                 hint="Install a newer recollect-embedder; until then, rules decide.",
             )
