@@ -86,6 +86,23 @@ def test_a_proposal_is_approved_in_other_words_or_rejected_with_a_reason(console
     assert len(console.get("/v1/proposals")["items"]) == 2
 
 
+def test_undo_leaves_the_newer_decision_of_somebody_else(console: Console):
+    made = console.post("/v1/proposals", {"type": "convention", "content": "Commits are squashed"})
+    path = f"/v1/proposals/{made['id']}"
+    page = console.open("approvals")
+    page.get_by_role("button", name="Approve").click()
+    toast = page.get_by_role("alertdialog").filter(has_text="Undo")
+    expect(toast).to_be_visible()
+    console.post(f"{path}/reopen")
+    console.post(f"{path}/reject", {"reason": "too vague"})
+    with page.expect_response(re.compile(f"{path}/reopen")) as answered:
+        toast.get_by_role("button", name="Undo").click()
+    assert answered.value.status == 409
+    assert console.get(path)["status"] == "rejected"
+    # The browser itself reports a request that is refused.
+    console.problems.clear()
+
+
 def test_the_audit_follows_a_record_and_replays_a_prompt(console: Console):
     saved = console.save("Ann prefers window seats", agent="travel")
     console.post("/v1/context", {"message": "Book a seat Ann prefers"}, user="ann", agent="travel")

@@ -250,6 +250,16 @@ async def test_the_http_face_proposes_and_decides(database_path: Path):
         assert len(listed.json()["items"]) == 1
         assert listed.json()["next_cursor"]
 
+        third = await client.post("/v1/proposals", params=rita, json=body)
+        path = f"/v1/proposals/{third.json()['id']}"
+        first = await client.post(f"{path}/reject", params=boss, json={"reason": "no"})
+        seen = {"decided_at": first.json()["decided_at"]}
+        back = await client.post(f"{path}/reopen", params=boss, json=seen)
+        assert (back.status_code, back.json()["status"]) == (200, "pending")
+        await client.post(f"{path}/approve")
+        late = await client.post(f"{path}/reopen", params=boss, json=seen)
+        assert problem_of(late) == (409, "changed_since")
+
 
 def test_the_command_line_proposes_and_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
@@ -276,6 +286,13 @@ def test_the_command_line_proposes_and_decides(
     second = cli("share", "propose", "Be brief", "--type", "convention", "--json").json["id"]
     rejected = cli("share", "reject", second, "--reason", "too vague")
     assert "rejected by me: too vague" in rejected.out
+    seen = cli("share", "proposals", "--status", "rejected", "--json").json["items"][0][
+        "decided_at"
+    ]
+    assert cli("share", "reopen", second, "--decided-at", seen).status == 0
+    cli("share", "reject", second, "--reason", "far too vague")
+    late = cli("share", "reopen", second, "--decided-at", seen, "--json")
+    assert late.error["code"] == "changed_since"
     third = cli("share", "propose", "Be kind", "--type", "convention", "--json").json["id"]
     assert cli("share", "withdraw", third).status == 0
     assert "There are no such proposals" in cli("share", "proposals").out

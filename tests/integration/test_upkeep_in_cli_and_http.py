@@ -15,6 +15,7 @@ from recollect import Memory
 from recollect.domain.fields import Draft
 from recollect.server.app import create_app
 from tests.command_line import CommandLine
+from tests.integration.test_server import problem_of
 from tests.serving import calling
 from tests.upkeep import dispute, quarantine
 
@@ -94,6 +95,11 @@ def test_the_command_line_decides_a_conflict(cli: CommandLine, folder: Path):
     again = cli("resolve", ids["conflict"], "merge", "--json")
     assert again.error["code"] == "already_resolved"
     assert "搬家了" in cli("history", ids["first"]).out
+    seen = decided["conflict"]["resolved_at"]
+    assert cli("reopen", ids["conflict"], "--resolved-at", seen).status == 0
+    cli("resolve", ids["conflict"], "keep_first")
+    late = cli("reopen", ids["conflict"], "--resolved-at", seen, "--json")
+    assert late.error["code"] == "changed_since"
 
 
 def test_the_command_line_reviews_and_keeps(cli: CommandLine, folder: Path):
@@ -153,6 +159,13 @@ async def test_every_verb_has_its_route(folder: Path):
         )
         assert merged["second"]["status"] == "superseded"
         assert merged["conflict"]["resolution"] == "merge"
+        seen = {"resolved_at": merged["conflict"]["resolved_at"]}
+        back = await _asked(client, "POST", f"/conflicts/{ids['conflict']}/reopen", seen)
+        assert back["conflict"]["resolved_at"] is None
+        newer = {"resolution": "keep_second"}
+        await _asked(client, "POST", f"/conflicts/{ids['conflict']}/resolve", newer)
+        late = await client.post(f"/conflicts/{ids['conflict']}/reopen", json=seen)
+        assert problem_of(late) == (409, "changed_since")
 
         page = await _asked(client, "GET", "/quarantine?limit=1")
         assert [it["id"] for it in page["items"]] == [ids["doubtful"]]

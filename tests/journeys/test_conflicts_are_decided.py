@@ -85,6 +85,24 @@ async def test_a_decision_is_taken_back_and_the_conflict_is_open_again(
     assert moved.value.code == "changed_since"
 
 
+async def test_only_the_decision_that_was_seen_is_taken_back(memory: Memory, clock: TurnedClock):
+    conflict = await dispute(memory, *await _two(memory, clock))
+    seen = (await memory.upkeep.resolve(conflict, "keep_first")).conflict.resolved_at
+    clock.turn(hours=1)
+    # Somebody else decides otherwise, before the first one takes it back.
+    await memory.upkeep.reopen(conflict, resolved_at=seen)
+    newer = await memory.upkeep.resolve(conflict, "keep_second")
+
+    with pytest.raises(Conflict) as refused:
+        await memory.upkeep.reopen(conflict, resolved_at=seen)
+
+    assert refused.value.code == "changed_since"
+    assert await memory.upkeep.conflicts() == ()
+    assert await _answers(memory, "en") == [newer.second.id]
+    await memory.upkeep.reopen(conflict, resolved_at=newer.conflict.resolved_at)
+    assert [it.id for it in await memory.upkeep.conflicts()] == [conflict]
+
+
 async def test_somebody_knows_when_it_changed(memory: Memory, clock: TurnedClock):
     # Both were learned at the same moment, so nothing but a person can tell.
     first = await memory.remember(PAIRS["en"][0])

@@ -8,7 +8,14 @@ import pytest
 
 from recollect import Memory
 from recollect.domain.record import Record
-from recollect.errors import InvalidInput, NotAllowed, NotFound, RecollectError, StaleVersion
+from recollect.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    RecollectError,
+    StaleVersion,
+)
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.fakes import FakeJudge
@@ -281,6 +288,24 @@ async def test_a_decision_is_taken_back_with_what_came_of_it(
     told = await asyncio.gather(*twins, return_exceptions=True)
     (late,) = [it.code for it in told if isinstance(it, RecollectError)]
     assert late == "not_decided", "it is taken back once"
+
+
+async def test_only_the_decision_that_was_seen_is_taken_back(team: Memory, clock: TurnedClock):
+    rita, boss, ann = (*(team.scope(agent=name) for name in ("rita", "boss")), team)
+    proposal = await rita.shared.propose("Names are short", "convention")
+    seen = (await boss.shared.approve(proposal.id)).decided_at
+    clock.turn(hours=1)
+    # Somebody else decides otherwise, before the first one takes it back.
+    await ann.shared.reopen(proposal.id, decided_at=seen)
+    newer = await ann.shared.reject(proposal.id, "too vague")
+
+    with pytest.raises(Conflict) as refused:
+        await boss.shared.reopen(proposal.id, decided_at=seen)
+
+    assert refused.value.code == "changed_since"
+    assert (await boss.shared.proposal(proposal.id)).status == "rejected"
+    back = await boss.shared.reopen(proposal.id, decided_at=newer.decided_at)
+    assert back.status == "pending"
 
 
 async def test_a_coordinator_shares_it_in_better_words(team: Memory, clock: TurnedClock):

@@ -179,3 +179,12 @@ def already_decided(proposal_id: str, status: str = "decided") -> Conflict:
         code="already_decided",
         hint="The coordinator can reopen it; or make a new one to change what came of it.",
     )
+
+
+def another_decision(decided: str, by: str | None) -> Conflict:
+    """Return the error of taking back a decision that has made way for another one."""
+    return Conflict(
+        f"{decided} was decided anew by {by}; nothing was taken back",
+        code="changed_since",
+        hint="Look at the new decision before you take it back.",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from recollect.domain.fields import RecordFields
@@ -124,12 +125,17 @@ class SharedMemory:
         Role.COORDINATOR,
         command="share reopen",
     )
-    async def reopen(self, proposal_id: str, reason: str = "") -> Proposal:
+    async def reopen(
+        self, proposal_id: str, reason: str = "", *, decided_at: datetime | None = None
+    ) -> Proposal:
         """Take back an approval or a rejection, so that the proposal waits again.
 
-        What approving it changed is as it was before. It is refused if that was changed since.
+        What approving it changed is as it was before. It is refused if that was changed since, or
+        if the decision is not the one of `decided_at`.
         """
-        return await self._parts.sharing.proposals.reopen(self._caller, proposal_id, reason)
+        return await self._parts.sharing.proposals.reopen(
+            self._caller, proposal_id, reason, decided_at
+        )
 
     @Operation(
         "POST",

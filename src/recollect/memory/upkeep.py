@@ -89,12 +89,13 @@ class Upkeep:
         Role.COORDINATOR,
         command="reopen",
     )
-    async def reopen(self, conflict_id: str) -> Dispute:
+    async def reopen(self, conflict_id: str, *, resolved_at: datetime | None = None) -> Dispute:
         """Take back the decision on a conflict: both records are as before, and it is open.
 
-        It is refused if one of them was changed since.
+        It is refused if one of them was changed since, or if the decision is not the one of
+        `resolved_at`.
         """
-        return await self._parts.upkeep.conflicts.reopen(self._caller, conflict_id)
+        return await self._parts.upkeep.conflicts.reopen(self._caller, conflict_id, resolved_at)
 
     @Operation("GET", "/v1/upkeep/quarantine", "list_quarantine", Role.READER, command="quarantine")
     async def quarantined(self, *, limit: int = 50, cursor: str | None = None) -> Page[Record]:

@@ -13,6 +13,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Record, Status, Tier, is_user_profile
 from recollect.domain.relation import Conflict, Link, Resolution
 from recollect.domain.scope import Caller, Scope
+from recollect.domain.sharing import another_decision
 from recollect.domain.times import aware
 from recollect.domain.upkeep import Dispute
 from recollect.embedding.service import EmbeddingService
@@ -89,9 +90,12 @@ class Conflicts:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def reopen(self, caller: Caller, conflict_id: str) -> Dispute:
+    async def reopen(
+        self, caller: Caller, conflict_id: str, resolved_at: datetime | None = None
+    ) -> Dispute:
         """Take back the decision on a conflict: both records are as before, and it is open."""
         checked_text(conflict_id, "id", MAX_TITLE, blank=True)
+        seen = None if resolved_at is None else aware(resolved_at, "resolved_at")
         for attempt in range(_MAX_ATTEMPTS):
             found = await self._rows.find(caller.readable, ids=[conflict_id])
             if not found:
@@ -103,6 +107,8 @@ class Conflicts:
                     code="not_decided",
                     hint="Only what was resolved is reopened.",
                 )
+            if seen is not None and conflict.resolved_at != seen:
+                raise another_decision(conflict_id, conflict.resolved_by)
             now = self._clock.now()
             first, second = [
                 await self._undecided_version(caller, conflict, one, now)

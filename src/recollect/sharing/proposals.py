@@ -22,9 +22,10 @@ from recollect.domain.sharing import (
     ProposalStatus,
     SharedType,
     already_decided,
+    another_decision,
     shared_type,
 )
-from recollect.domain.times import to_micros
+from recollect.domain.times import aware, to_micros
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import Conflict, InvalidInput, NotAllowed, NotFound, StaleVersion
 from recollect.language.units import is_searched_alike, record_units
@@ -162,10 +163,17 @@ class ProposalService:
         why = self._reason(reason)
         return await self._close(caller, proposal_id, "rejected", why)
 
-    async def reopen(self, caller: Caller, proposal_id: str, reason: str = "") -> Proposal:
+    async def reopen(
+        self,
+        caller: Caller,
+        proposal_id: str,
+        reason: str = "",
+        decided_at: datetime | None = None,
+    ) -> Proposal:
         """Take back the decision on a proposal, with what approving it changed."""
         self._parties.require_coordinator(caller)
         why = self._reason(reason, blank=True)
+        seen = None if decided_at is None else aware(decided_at, "decided_at")
 
         async def work() -> Proposal:
             # Read the versions first, so that another decision is detected.
@@ -177,6 +185,8 @@ class ProposalService:
                     code="not_decided",
                     hint="Only what was approved or rejected is reopened.",
                 )
+            if seen is not None and proposal.decided_at != seen:
+                raise another_decision(proposal.id, proposal.decided_by)
             now = self._clock.now()
             known = dict(zip(caller.shared, versions, strict=True))
             changes = ChangeSet(

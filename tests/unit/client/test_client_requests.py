@@ -156,7 +156,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
         "prop_1", "coffee", title="t", reason="r"
     ),
     "shared.reject": lambda m: m.shared.reject("prop_1", "no"),
-    "shared.reopen": lambda m: m.shared.reopen("prop_1", "too soon"),
+    "shared.reopen": lambda m: m.shared.reopen("prop_1", "too soon", decided_at=_AT),
     "shared.withdraw": lambda m: m.shared.withdraw("prop_1"),
     "shared.list": lambda m: m.shared.list(type="adr", limit=2),
     "shared.get": lambda m: m.shared.get("mem_1"),
@@ -171,7 +171,7 @@ CALLS: dict[str, Callable[[Memory], Awaitable[object]]] = {
     "upkeep.promote": lambda m: m.upkeep.promote("mem_1", reason="r"),
     "upkeep.conflicts": lambda m: m.upkeep.conflicts(),
     "upkeep.resolve": lambda m: m.upkeep.resolve("con_1", "merge", content="c", reason="r"),
-    "upkeep.reopen": lambda m: m.upkeep.reopen("con_1"),
+    "upkeep.reopen": lambda m: m.upkeep.reopen("con_1", resolved_at=_AT),
     "upkeep.resolve by time": lambda m: m.upkeep.resolve("con_1", "both", at=_AT),
     "upkeep.quarantined": lambda m: m.upkeep.quarantined(limit=2, cursor="c"),
     "upkeep.accept": lambda m: m.upkeep.accept("mem_1", "c", reason="r"),

@@ -98,19 +98,20 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
       ),
   });
   const params = { path: { proposal_id: proposal.id }, query: owner };
-  const reopen = async () => {
-    await answer(api.POST("/v1/proposals/{proposal_id}/reopen", { params, body: {} }));
+  /** Take back the decision that was seen; a newer one of somebody else stays. */
+  const reopen = async ({ decided_at }: Proposal) => {
+    await answer(api.POST("/v1/proposals/{proposal_id}/reopen", { params, body: { decided_at } }));
     toast.success(t("approvals.reopened"));
     await refreshEverything(queries);
   };
   /** Hide the card at once; it comes back with what was typed if the server refuses, or by undo. */
-  const decide = (deed: Promise<unknown>, done: string) =>
+  const decide = (deed: Promise<Proposal>, done: string) =>
     attempt(async () => {
       setDecided(true);
       try {
-        await deed;
+        const decided = await deed;
         removeFromWaiting(queries, "proposals", proposal.id);
-        offerUndo(done, () => attempt(reopen));
+        offerUndo(done, () => attempt(() => reopen(decided)));
       } finally {
         setDecided(false);
         void refreshEverything(queries);
@@ -197,7 +198,7 @@ function ProposalCard({ proposal, owner }: { proposal: Proposal; owner: Owner })
           variant="secondary"
           className="mt-3"
           isPending={isWorking}
-          onPress={() => void attempt(reopen)}
+          onPress={() => void attempt(() => reopen(proposal))}
         >
           <Undo2 aria-hidden />
           {t("approvals.reopen")}

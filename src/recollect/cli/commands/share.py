@@ -9,7 +9,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import ExpectedVersion, Reason, RecordId, Text
-from recollect.cli.options import Limit, PageMark, text_of
+from recollect.cli.options import Limit, PageMark, moment_of, text_of
 from recollect.domain.page import Page
 from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
 from recollect.memory import Memory
@@ -86,9 +86,18 @@ async def reject(
     return _told(await memory.shared.reject(proposal_id, reason))
 
 
-async def reopen(memory: Memory, proposal_id: ProposalId, reason: Reason = "") -> Answer:
+async def reopen(
+    memory: Memory,
+    proposal_id: ProposalId,
+    reason: Reason = "",
+    decided_at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only the decision of this time, as --json shows it."),
+    ] = None,
+) -> Answer:
     """Take back an approval or a rejection, with what came of it; the proposal waits again."""
-    return _told(await memory.shared.reopen(proposal_id, reason))
+    seen = None if decided_at is None else moment_of(decided_at, "--decided-at")
+    return _told(await memory.shared.reopen(proposal_id, reason, decided_at=seen))
 
 
 async def withdraw(memory: Memory, proposal_id: ProposalId, reason: Reason = "") -> Answer:

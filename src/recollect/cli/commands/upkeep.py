@@ -63,9 +63,17 @@ async def resolve(
     return Answer(decided, lambda console: show.dispute(console, decided))
 
 
-async def reopen(memory: Memory, conflict_id: ConflictId) -> Answer:
+async def reopen(
+    memory: Memory,
+    conflict_id: ConflictId,
+    resolved_at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Only the decision of this time, as --json shows it."),
+    ] = None,
+) -> Answer:
     """Take back the decision on a conflict: both records are as before, and it is open."""
-    back = await memory.upkeep.reopen(conflict_id)
+    seen = None if resolved_at is None else moment_of(resolved_at, "--resolved-at")
+    back = await memory.upkeep.reopen(conflict_id, resolved_at=seen)
     return Answer(back, lambda console: show.dispute(console, back))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -74,11 +75,14 @@ class Withdrawal(Body):
 
 
 class Reopening(Body):
-    """The reason of taking back a decision."""
+    """The decision that is taken back, and why."""
 
     model_config = described({"reason": "decided too soon"})
 
     reason: str = ""
+    decided_at: datetime | None = Field(
+        default=None, description="refused with 409 if the proposal was decided anew since"
+    )
 
 
 class ChangedShared(Body):
@@ -145,7 +149,8 @@ async def reopen_proposal(
     memory: CallersMemory, proposal_id: str, body: Reopening | None = None
 ) -> Proposal:
     """Take back an approval or a rejection, so that the proposal waits again."""
-    return await memory.shared.reopen(proposal_id, (body or Reopening()).reason)
+    given = body or Reopening()
+    return await memory.shared.reopen(proposal_id, given.reason, decided_at=given.decided_at)
 
 
 @router.post("/proposals/{proposal_id}/withdraw", responses=problems(404, 409))

@@ -37,6 +37,16 @@ class Decision(Body):
     reason: str = ""
 
 
+class TakenBack(Body):
+    """The decision that is taken back."""
+
+    model_config = described({"resolved_at": "2026-03-01T12:00:00Z"})
+
+    resolved_at: datetime | None = Field(
+        default=None, description="refused with 409 if the conflict was resolved anew since"
+    )
+
+
 class Acceptance(Body):
     """Acceptance of a quarantined record, as it is or with new content."""
 
@@ -94,9 +104,12 @@ async def resolve_conflict(memory: CallersMemory, conflict_id: str, body: Decisi
 
 
 @router.post("/conflicts/{conflict_id}/reopen", responses=problems(404, 409))
-async def reopen_conflict(memory: CallersMemory, conflict_id: str) -> Dispute:
+async def reopen_conflict(
+    memory: CallersMemory, conflict_id: str, body: TakenBack | None = None
+) -> Dispute:
     """Take back the decision on a conflict: both records are as before, and it is open."""
-    return await memory.upkeep.reopen(conflict_id)
+    given = body or TakenBack()
+    return await memory.upkeep.reopen(conflict_id, resolved_at=given.resolved_at)
 
 
 @router.get("/quarantine")

@@ -89,9 +89,11 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
   const offerUndo = useOfferUndo();
   const { id, scope } = dispute.conflict;
   const params = { path: { conflict_id: id }, query: ownerOf(scope) };
-  const reopen = () =>
+  /** Take back the decision that was seen; a newer one of somebody else stays. */
+  const reopen = ({ resolved_at }: Dispute["conflict"]) =>
     attempt(async () => {
-      await answer(api.POST("/v1/upkeep/conflicts/{conflict_id}/reopen", { params }));
+      const body = { resolved_at };
+      await answer(api.POST("/v1/upkeep/conflicts/{conflict_id}/reopen", { params, body }));
       toast.success(t("conflicts.undone"));
       await refreshEverything(queries);
     });
@@ -99,14 +101,14 @@ function DisputeView({ dispute }: { dispute: Dispute }) {
     void attempt(async () => {
       setDecided(true);
       try {
-        await answer(
+        const { conflict } = await answer(
           api.POST("/v1/upkeep/conflicts/{conflict_id}/resolve", {
             params,
             body: { resolution, ...(content === undefined ? {} : { content }) },
           }),
         );
         removeFromWaiting(queries, "conflicts", id);
-        offerUndo(t("conflicts.resolved"), reopen);
+        offerUndo(t("conflicts.resolved"), () => reopen(conflict));
       } finally {
         setDecided(false);
         void refreshEverything(queries);
