@@ -17,7 +17,7 @@ from recollect import Memory
 from recollect.backends.sql import schema
 from recollect.domain.record import Evidence, Kind, Status, Tier
 from recollect.domain.times import to_micros
-from recollect.errors import ModelError
+from recollect.errors import ModelError, SettingsError
 from recollect.language.memory_block import memory_block
 from recollect.models.language.scripted import Reply, ScriptedModel, Slowly
 from recollect.settings import Settings
@@ -112,6 +112,38 @@ async def test_the_day_is_that_of_the_machine_s_time_zone(
 
     day = (clock.now() + timedelta(hours=14, days=1)).date()
     assert any(f"({day})" in it for it in told), told
+
+
+@pytest.mark.parametrize(
+    ("where", "told", "day"),
+    [
+        ("Pacific/Kiritimati", "2026-03-01T09:00:00+00:00", "2026-03-02"),
+        ("+14:00", "2026-03-01T11:00:00+00:00", "2026-03-03"),
+        # Who speaks is elsewhere: still in February, by their own clock.
+        ("Pacific/Kiritimati", "2026-02-28T23:30:00-10:00", "2026-03-01"),
+    ],
+)
+@pytest.mark.parametrize("is_session", [True, False])
+async def test_days_are_those_of_who_speaks(
+    database_path: Path, clock: TurnedClock, where: str, told: str, day: str, is_session: bool
+):
+    settings = Settings.load({"storage": {"path": database_path}, "scope": {"time_zone": where}})
+    said = {"role": "user", "content": "My flight is tomorrow at 8:30.", "at": told}
+    async with Memory.open(settings, clock=clock) as memory:
+        if is_session:
+            async with memory.session("s") as session:
+                await session.observe([said])
+        else:
+            await memory.observe([said], session="s")
+        await memory.extract("s")
+        found = [it.content for it in await memory.list()]
+
+    assert any(f"tomorrow ({day}) at 8:30" in it for it in found), found
+
+
+async def test_a_time_zone_that_is_none_is_refused():
+    with pytest.raises(SettingsError, match="Mars"):
+        Settings.load({"scope": {"time_zone": "Mars/Base"}})
 
 
 async def test_a_day_at_the_end_of_all_times_is_kept(memory: Memory):

@@ -19,7 +19,7 @@ from recollect.context.openai_messages import from_openai_message, to_openai
 from recollect.context.summary_text import is_summary
 from recollect.domain.fields import checked_items
 from recollect.domain.message import FilePart, ImagePart, Message, Part, Role, TextPart, ToolCall
-from recollect.domain.turn import Turn, time_of
+from recollect.domain.turn import UTC_OFFSET, Turn, time_of
 from recollect.errors import InvalidInput
 
 GivenMessage: TypeAlias = Message | Mapping[str, Any]
@@ -219,6 +219,7 @@ def _from_payload(turn: Turn, kept: Mapping[str, Any]) -> Message:
 def _stored_native(turn: Turn) -> list[Message]:
     """Return the messages of a turn that was not stored by a session."""
     native = {"role": turn.role, "content": turn.content, **turn.payload}
+    native.pop(UTC_OFFSET, None)
     if turn.speaker:
         native["name"] = turn.speaker
     try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, cast
+from zoneinfo import ZoneInfo
 
 from recollect.errors import InvalidInput
 
@@ -18,12 +19,31 @@ def to_micros(moment: datetime) -> int:
     return (moment - EPOCH) // _MICROSECOND
 
 
-def as_here(moment: datetime) -> datetime:
-    """Return the moment in the time zone of this machine, which tells what day it was."""
+def in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
+    """Return the moment in a time zone, which tells what day it was; None is this machine's."""
     try:
-        return moment.astimezone()
+        return moment.astimezone(zone)
     except (OverflowError, OSError, ValueError):
         return moment
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the time zone of a name ("Asia/Shanghai") or an offset ("+08:00"); None if empty."""
+    try:
+        if name[:1] in ("+", "-"):
+            return datetime.strptime(name, "%z").tzinfo
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError, LookupError):
+        raise InvalidInput(
+            f"{name!r} is no time zone",
+            code="unknown_value",
+            hint="Write it as Asia/Shanghai or +08:00.",
+        ) from None
+
+
+def minutes_from_utc(moment: datetime) -> int:
+    """Return how many minutes the clocks are ahead of UTC in the moment's own time zone."""
+    return (moment.utcoffset() or timedelta()) // timedelta(minutes=1)
 
 
 def from_micros(micros: int) -> datetime:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, Final, Literal, TypedDict, cast
 
 from recollect.domain.fields import MAX_CONTENT, MAX_LABEL, checked_json, checked_text
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Scope
-from recollect.domain.times import moment_of
+from recollect.domain.times import aware, in_zone, minutes_from_utc, moment_of
 from recollect.errors import InvalidInput
 
 # Large enough for an image that is embedded in the message.
 MAX_PAYLOAD: Final = 5_000_000
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _COLUMN_KEYS: Final = frozenset({"role", "content", "name", "at", "timestamp", "task"})
+
+UTC_OFFSET: Final = "utc_offset"
+"""What a message says beside its time: how many minutes the clocks of its speaker are ahead."""
+_DAY_MINUTES: Final = 24 * 60
 
 Act = Literal["statement", "question", "request", "tool_output", "memory_output", "retracted"]
 """What a turn does. Only a statement can become a fact.
@@ -56,6 +60,13 @@ class Turn:
     """Whether it waits on this machine, durable, until the database server is back; its place in
     the session is then not known yet."""
 
+    def said_at(self, zone: tzinfo | None) -> datetime:
+        """Return when it was said on the clocks of who said it, else on those of a time zone."""
+        minutes = self.payload.get(UTC_OFFSET)
+        if isinstance(minutes, int) and abs(minutes) < _DAY_MINUTES:
+            zone = timezone(timedelta(minutes=minutes))
+        return in_zone(self.at, zone)
+
 
 def new_turn(
     message: Mapping[str, Any], scope: Scope, session: str, now: datetime, task: str | None
@@ -74,10 +85,10 @@ def new_turn(
             code="unknown_role",
         )
     content = message.get("content")
-    payload = _payload(message, content)
+    at = time_of(message)
+    payload = _payload(message, content, at)
     text = _text_of(content)
     speaker = message.get("name")
-    at = time_of(message)
     task = message.get("task", task)
     return Turn(
         id=new_id("turn"),
@@ -87,7 +98,7 @@ def new_turn(
         role=role,
         speaker="" if speaker is None else checked_text(speaker, "name", MAX_LABEL),
         content=checked_text(text, "content", MAX_CONTENT, blank=bool(payload)),
-        at=now if at is None else at,
+        at=now if at is None else aware(at, "at"),
         task=None if task is None else checked_text(task, "task", MAX_LABEL),
         recorded_at=now,
         payload=payload,
@@ -95,18 +106,23 @@ def new_turn(
 
 
 def time_of(message: Mapping[str, Any]) -> datetime | None:
-    """Return the time of a message: its `at`, else its `timestamp`."""
+    """Return the time of a message in its own time zone: its `at`, else its `timestamp`."""
     for name in ("at", "timestamp"):
         if (given := message.get(name)) is not None:
-            return moment_of(given, name)
+            moment = moment_of(given, name)
+            own = datetime.fromisoformat(given) if isinstance(given, str) else given
+            return own if isinstance(own, datetime) else moment
     return None
 
 
-def _payload(message: Mapping[str, Any], content: object) -> Mapping[str, Any]:
+def _payload(message: Mapping[str, Any], content: object, at: datetime | None) -> Mapping[str, Any]:
     """Return the parts of the message that have no columns of their own."""
     rest = {name: value for name, value in message.items() if name not in _COLUMN_KEYS}
     if content is not None and not isinstance(content, str):
         rest["content"] = content
+    # Programs give their times in UTC wherever they run, so that says nothing.
+    if at is not None and (minutes := minutes_from_utc(at)):
+        rest.setdefault(UTC_OFFSET, minutes)
     # Most messages are plain.
     return rest and checked_json(rest, "a message", MAX_PAYLOAD)
 

@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 
 from recollect.domain.sections import Days, Share
 from recollect.domain.sharing import SHARED_TYPES, shared_type
+from recollect.domain.times import zone_of
 from recollect.domain.write import WritePolicy
 from recollect.errors import InvalidInput
 from recollect.settings.place import (
@@ -108,6 +109,14 @@ def leaves(
             yield place, value, field
 
 
+def _known_zone(name: str) -> str:
+    try:
+        zone_of(name)
+    except InvalidInput as problem:
+        raise ValueError(problem.hint) from None
+    return name
+
+
 class ScopeSettings(Section):
     """The default caller."""
 
@@ -115,6 +124,11 @@ class ScopeSettings(Section):
     workspace: str = "default"
     agent: str | None = None
     user: str | None = "me"
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = Field(
+        default="",
+        description="where people are, such as Asia/Shanghai or +08:00, which tells what day "
+        '"yesterday" is; a message\'s own offset goes first; empty = the time zone of this machine',
+    )
     namespaces: dict[str, str] = Field(
         default_factory=dict,
         description="agent → prefix of its namespace in the tools, such as sql → sql_memories",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from time import perf_counter
 from typing import Any, Final, cast
 
@@ -21,7 +21,7 @@ from recollect.domain.record import (
 )
 from recollect.domain.scope import Caller
 from recollect.domain.sections import BufferSettings
-from recollect.domain.times import as_here, shifted
+from recollect.domain.times import in_zone, shifted
 from recollect.domain.turn import Turn
 from recollect.domain.write import (
     FORGET_WISH,
@@ -83,6 +83,7 @@ class Intake:
         buffer: BufferSettings,
         *,
         grounds: bool = True,
+        zone: tzinfo | None = None,
     ) -> None:
         self._router = router
         self._redactor = redactor
@@ -90,6 +91,7 @@ class Intake:
         self._policy = policy
         self._buffer = buffer
         self._grounds = grounds
+        self._zone = zone
 
     async def of_call(
         self,
@@ -216,14 +218,17 @@ class Intake:
     ) -> Iterator[Incoming]:
         said = [turns[evidence.turn] for evidence in claim.evidence if evidence.turn in turns]
         now = self._clock.now()
-        said_at = max((turn.at for turn in said), default=now)
+        last = max(said, key=_time, default=None)
+        said_at = now if last is None else last.at
         began = perf_counter()
         grounded = _ground_claim(claim, turns) if self._grounds else Grounded(ok=True, reason="off")
         ground_ms = ms_since(began)
         try:
             # What is put right keeps its words: its "tomorrow" counts from when they were said.
-            first = min((turn.at for turn in _explaining(claim, turns)), default=said_at)
-            dated = _dated(claim, as_here(first if claim.corrects else said_at))
+            first = min(_explaining(claim, turns), key=_time, default=last)
+            told = first if claim.corrects else last
+            day = in_zone(now, self._zone) if told is None else told.said_at(self._zone)
+            dated = _dated(claim, day)
             record = with_names(_record_of(caller, dated, said, said_at, now))
             topic = claim.topic or _topic(record)
             is_kept = topic is not None or claim.tier is Tier.LONG
@@ -369,6 +374,10 @@ def _dated(claim: Claim, said_at: datetime) -> Claim:
         return claim
     content = with_dates(claim.content, said_at, language_of(claim.content))
     return replace(claim, content=content)
+
+
+def _time(turn: Turn) -> datetime:
+    return turn.at
 
 
 def _explaining(claim: Claim, turns: Mapping[str, Turn]) -> Iterator[Turn]:
