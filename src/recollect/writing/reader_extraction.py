@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Final, NamedTuple, Protocol
 
 from recollect.domain.record import Evidence
@@ -24,7 +24,15 @@ from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
 from recollect.language.extraction.message import claim_of, language_of, own_sentences
-from recollect.language.extraction.parts import Part, last_clause, last_sentence, parts, refers_back
+from recollect.language.extraction.parts import (
+    Part,
+    last_clause,
+    last_sentence,
+    parts,
+    refers_back,
+    says_who,
+    stands_alone,
+)
 from recollect.language.extraction.plain_statements import stated_category
 from recollect.language.extraction.utterances import (
     Sentence,
@@ -72,13 +80,14 @@ class ReaderExtractor:
         """Return the claims of the turns, each once, in their order."""
         # In a thread, because callers would wait for it.
         formed, told = await asyncio.to_thread(_by_form, turns, before)
-        readings = iter(
-            await self.reader.read([(part.before, part.text) for it in told for part in it.parts])
-        )
+        readings = iter(await self.reader.read([pair for it in told for pair in it.pairs]))
         found: list[Claim] = []
         facts: list[_Fact] = []
         for it in told:
-            read = [(part, next(readings)) for part in it.parts]
+            read = [
+                _ReadPart(part, next(readings), next(readings) if part in it.joined else None)
+                for part in it.parts
+            ]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
             own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
             found += (_confirmed(claim, read) for claim in own)
@@ -146,7 +155,7 @@ async def stances(reader: PartReader, text: str) -> list[tuple[Part, Stance]]:
     return [(part, reading.stance) for part, reading in zip(found, readings, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Told:
     """A user's message: what of it can be a fact, and the question that it answers."""
 
@@ -160,11 +169,54 @@ class _Told:
     replies: Sequence[str]
     """What was replied to that."""
 
+    @cached_property
+    def joined(self) -> Collection[Part]:
+        """Return the parts on both sides of a place where a further statement begins."""
+        return [
+            part
+            for part, behind in zip_longest(self.parts, self.parts[1:])
+            if stands_alone(part)
+            or (behind and stands_alone(behind) and says_who(part.clause.plain))
+        ]
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield what is read: each part with the words before it, some alone as well."""
+        for part in self.parts:
+            yield part.before, part.text
+            if part in self.joined:
+                yield "", part.text
+
     @property
     def asks_to_remember(self) -> bool:
         """Return whether it says that something is to be remembered, which decides alone."""
         spoken = [sentence.plain for sentence in self.sentences]
         return any(moods.asks_to_remember(it) or moods.keeps_what_was_said(it) for it in spoken)
+
+
+class _ReadPart(NamedTuple):
+    """A part of a message with its reading, and the one without the words before it."""
+
+    part: Part
+    reading: Reading
+    alone: Reading | None = None
+
+    @property
+    def is_worth(self) -> bool:
+        """Return whether it is kept; facts before a statement may hide its worth."""
+        return self.is_statement or self._is_kept(self.reading)
+
+    @property
+    def is_statement(self) -> bool:
+        """Return whether it is worth keeping by itself, whatever is told before it."""
+        return self.alone is not None and self._is_kept(self.alone)
+
+    def _is_kept(self, reading: Reading) -> bool:
+        """Return whether a reading is of worth; in doubt, if it is one of the plain statements."""
+        in_doubt = reading.score > -_DOUBT
+        return reading.score > 0 or (
+            in_doubt and stated_category(self.part.clause.plain) is not None
+        )
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
@@ -209,20 +261,20 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
 # --- Claims that have a form ----------------------------------------------------------------------
 
 
-def _confirmed(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> Claim:
+def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
     """Return a claim that rules found, with how long it lasts if the reader would keep it too."""
-    met = [it for part, it in read if it.score > 0 and _meet(claim, part.clause)]
+    met = [it for part, it, _ in read if it.score > 0 and _meet(claim, part.clause)]
     if not met:
         return claim
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
 
 
-def _is_meant(claim: Claim, read: Sequence[tuple[Part, Reading]]) -> bool:
+def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
     """Return whether the reader may be wrong if it takes no wish for one.
 
     "I've been here for nine years, never late once" has the words of a wish.
     """
-    met = [it.score for part, it in read if _meet(claim, part.clause)]
+    met = [it.score for part, it, _ in read if _meet(claim, part.clause)]
     return not claim.explicit or not met or max(met) >= -_DOUBT
 
 
@@ -255,12 +307,10 @@ class _Fact:
         return f"{self.question} – {said}" if self.question else said
 
 
-def _facts(
-    told: _Told, read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
-) -> Iterator[_Fact]:
+def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[_Fact]:
     """Yield what else is worth keeping, neighbouring parts of a sentence as one."""
     corrects = False
-    for _, parts_of_one in groupby(read, lambda it: it[0].sentence.start):
+    for _, parts_of_one in groupby(read, lambda it: it.part.sentence.start):
         said = list(parts_of_one)
         sentence = said[0][0].sentence
         opening = preface(sentence.plain)
@@ -276,46 +326,39 @@ def _facts(
         corrects = opening.corrects or (corrects and not kept)
 
 
-def _kept_runs(
-    read: Sequence[tuple[Part, Reading]], formed: Sequence[Claim]
-) -> Iterator[Sequence[tuple[Part, Reading]]]:
-    run: list[tuple[Part, Reading]] = []
+def _kept_runs(read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[Sequence[_ReadPart]]:
+    run: list[_ReadPart] = []
     # From the end: what is told right before a fact belongs to it, since it often says what it is
     # about: "I did sign up for the course, starts 9 January".
-    for part, reading in reversed(read):
-        is_told = reading.stance in TOLD
-        has_form = any(_meet(claim, part.clause) for claim in formed)
-        if is_told and not has_form and (run or _is_worth(part, reading)):
-            run.insert(0, (part, reading))
-        elif run:
+    for it in reversed(read):
+        is_open = it.reading.stance in TOLD and not any(
+            _meet(claim, it.part.clause) for claim in formed
+        )
+        further = run and stands_alone(run[0].part) and run[0].is_statement and it.is_statement
+        if run and (further or not is_open):
+            # "I live in Lyon and I'm allergic to nuts": either can change without the other.
             yield run
             run = []
+        if is_open and (run or it.is_worth):
+            run.insert(0, it)
     if run:
         yield run
 
 
-def _is_worth(part: Part, reading: Reading) -> bool:
-    """Return whether a part is kept; in doubt, if it is one of the plain statements."""
-    in_doubt = reading.score > -_DOUBT
-    return reading.score > 0 or (in_doubt and stated_category(part.clause.plain) is not None)
-
-
-def _fact(
-    told: _Told, run: Sequence[tuple[Part, Reading]], proper: Sentence, corrects: bool
-) -> _Fact:
+def _fact(told: _Told, run: Sequence[_ReadPart], proper: Sentence, corrects: bool) -> _Fact:
     """Return what a run of parts tells, without the preface of their sentence."""
-    first, last, sentence = run[0][0].clause, run[-1][0].clause, run[0][0].sentence
+    first, last, sentence = run[0].part.clause, run[-1].part.clause, run[0].part.sentence
     if first.start > sentence.start and refers_back(first.plain):
         # "Off to walk Biscuit, that's our dog": the words before tell what is meant.
-        first = told.parts[max(0, told.parts.index(run[0][0]) - 1)].clause
+        first = told.parts[max(0, told.parts.index(run[0].part) - 1)].clause
     start = max(first.start, proper.start) if proper.start < last.end else first.start
     words = part_of(sentence, start - sentence.start, last.end - sentence.start)
-    best = max((reading for _, reading in run), key=lambda it: it.score)
-    answers = told.asked is not None and run[0][0] is told.parts[0] and _is_brief(words.plain)
+    best = max((it.reading for it in run), key=lambda it: it.score)
+    answers = told.asked is not None and run[0].part is told.parts[0] and _is_brief(words.plain)
     return _Fact(
         told=told,
         words=words,
-        parts=tuple(part.text for part, _ in run),
+        parts=tuple(it.part.text for it in run),
         lasts=best.lasts,
         about=best.about,
         question=told.question if answers else "",

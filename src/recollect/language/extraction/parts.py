@@ -100,6 +100,19 @@ def refers_back(plain: str) -> bool:
     return bilingual("clauses", "refers_back").match(plain) is not None
 
 
+def says_who(plain: str) -> bool:
+    """Return whether a part has a subject of its own: what tells of the speaker or theirs."""
+    return bilingual("clauses", "states").match(plain) is not None
+
+
+def stands_alone(part: Part) -> bool:
+    """Return whether a part is a further statement of its sentence, with a subject of its own."""
+    plain = part.clause.plain
+    if part.clause.start == part.sentence.start or not says_who(plain):
+        return False
+    return bilingual("clauses", "points_back").search(plain) is None
+
+
 def _end_of(text: str) -> str:
     limit = _MAX_BEFORE_CHINESE if _HAN.search(text) else _MAX_BEFORE_CHARACTERS
     return text[-limit:]
