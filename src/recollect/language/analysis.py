@@ -9,15 +9,18 @@ found in texts that say no more than that. Both sides follow the same rule, so t
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from itertools import chain, product
+from itertools import chain
 from operator import add
+from typing import Generic, TypeVar
 
 from recollect.language.characters import SPACELESS, VOWEL_SIGNS, fold
 from recollect.language.quantities import number_forms, plain_number
 from recollect.language.words import LONGEST_TERM, first_person, is_stop_word, stem, stop_characters
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 # --- The forms of one token of Latin-like text: a word, a name in code, an address, a path --------
 # A compound is given whole and in parts: getUserName as getusername, get, user, name. The whole
@@ -98,6 +101,8 @@ ANALYZER_VERSION = "4"
 """Raised whenever terms change, so that stored units are indexed again."""
 
 _LETTER = rf"[^\W_{SPACELESS}]"
+# Of tokens, pairs of characters and terms each.
+_MOST_HELD = 1 << 15
 # Groups are repeated atomically, not possessively: before 3.11.5 Python goes on behind what the
 # last, failed repetition had read.
 _WORD = rf"{_LETTER}+(?>(?:[{VOWEL_SIGNS}]+{_LETTER}*)*)"
@@ -119,8 +124,12 @@ _ASCII_TOKEN = re.compile(rf"{_LANGUAGE_NAME}|{_AMOUNT}|{_joined('[A-Za-z0-9]+')
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text in order, with repetitions, which ranking counts."""
-    folded = fold(text)
-    return _scan(folded, keep_stop_words=False) or _scan(folded, keep_stop_words=True)
+    return _terms.of(text)
+
+
+def text_keys(text: str) -> list[int]:
+    """Return the keys of the terms of a text, see `term_key`."""
+    return _keys.of(text)
 
 
 def query_terms(text: str) -> list[str]:
@@ -143,64 +152,80 @@ def new_term_key(term: str) -> int:
     return int.from_bytes(digest, "big")
 
 
-@lru_cache(maxsize=1 << 14)
 def term_key(term: str) -> int:
     """Return a term as the unsigned 64-bit number the index stores, the same in every process."""
-    return new_term_key(term)
+    return _keys_of_terms[term]
 
 
 def term_keys(terms: Iterable[str]) -> list[int]:
     """Return the keys of several terms, in their order."""
-    return list(map(term_key, terms))
+    return list(map(_keys_of_terms.__getitem__, terms))
 
 
-def _scan(folded: str, *, keep_stop_words: bool) -> list[str]:
-    found: list[str] = []
-    if folded.isascii():
-        for token in _ASCII_TOKEN.findall(folded):
-            # Asked here as well: a call for each word would take as long as looking it up.
-            short = len(token) <= LONGEST_TERM
-            found += (_cached_token_terms if short else _token_terms)(token, keep_stop_words)
-        return found
-    for run, token, following in _TOKEN.findall(folded):
-        if run:
-            found += _run_terms(run, keep_stop_words=keep_stop_words)
-            continue
-        found += _terms_of(token, keep_stop_words)
-        if following and (len(token) == 1 or token.isdecimal()):
-            # A number or letter belongs to the character it counts or names: 4月, 3个, B站.
-            found.append(forms(token)[0] + following)
-    return found
+class _Lately(dict[str, V]):
+    """What was made of the texts that were met lately: nearly all of everyday text repeats."""
+
+    def __init__(self, make: Callable[[str], V]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, text: str) -> V:
+        if len(self) >= _MOST_HELD:
+            self.clear()
+        made = self._make(text)
+        if len(text) <= LONGEST_TERM:
+            self[text] = made
+        return made
 
 
-def _run_terms(run: str, *, keep_stop_words: bool) -> list[str]:
-    """Return every character of a run without spaces, and every pair of neighbours.
+class _Scanner(Generic[T]):
+    """Reads texts as terms, or as what is made of each term, which is never empty or zero."""
 
-    Pairs carry most of the meaning; single characters let a one-character word (猫) be found inside
-    a sentence and raise the ranking of longer ones.
-    """
-    pairs = map(add, run, run[1:])
-    if keep_stop_words:
-        return [*run, *pairs]
-    characters, stop_pairs = stop_characters(), _stop_pairs()
-    found = [character for character in run if character not in characters]
-    found += [pair for pair in pairs if pair not in stop_pairs]
-    return found
+    def __init__(self, make: Callable[[str], T], nothing: T) -> None:
+        self._make = make
+        self._nothing = nothing
+        # Tokens, and pieces of runs without spaces: first those that a text is searched by.
+        self._tables = (
+            (_Lately(self._telling), _Lately(self._telling_piece)),
+            (_Lately(self._all), _Lately(make)),
+        )
+
+    def of(self, text: str) -> list[T]:
+        folded = fold(text)
+        telling, everything = self._tables
+        return self._scan(folded, *telling) or self._scan(folded, *everything)
+
+    def _scan(
+        self, folded: str, tokens: Mapping[str, Iterable[T]], pieces: Mapping[str, T]
+    ) -> list[T]:
+        if folded.isascii():
+            found = _ASCII_TOKEN.findall(folded)
+            return list(chain.from_iterable(map(tokens.__getitem__, found)))
+        made: list[T] = []
+        for run, token, following in _TOKEN.findall(folded):
+            if run:
+                # Pairs carry most of the meaning; single characters let a one-character word (猫)
+                # be found inside a sentence and raise the ranking of longer ones.
+                parts = chain(run, map(add, run, run[1:]))
+                made += filter(None, map(pieces.__getitem__, parts))
+                continue
+            made += tokens[token]
+            if following and (len(token) == 1 or token.isdecimal()):
+                # A number or letter belongs to the character it counts or names: 4月, 3个, B站.
+                made.append(self._make(forms(token)[0] + following))
+        return made
+
+    def _all(self, token: str) -> tuple[T, ...]:
+        return tuple(self._make(stem(form)) for form in forms(token))
+
+    def _telling(self, token: str) -> tuple[T, ...]:
+        return tuple(self._make(stem(form)) for form in forms(token) if not is_stop_word(form))
+
+    def _telling_piece(self, piece: str) -> T:
+        is_stop = stop_characters().issuperset(piece)
+        return self._nothing if is_stop else self._make(piece)
 
 
-@cache
-def _stop_pairs() -> frozenset[str]:
-    return frozenset(map("".join, product(stop_characters(), repeat=2)))
-
-
-def _terms_of(token: str, keep_stop_words: bool) -> tuple[str, ...]:
-    analyse = _cached_token_terms if len(token) <= LONGEST_TERM else _token_terms
-    return analyse(token, keep_stop_words)
-
-
-def _token_terms(token: str, keep_stop_words: bool) -> tuple[str, ...]:
-    return tuple(stem(form) for form in forms(token) if keep_stop_words or not is_stop_word(form))
-
-
-# Words repeat: nearly every token of everyday text is answered from here.
-_cached_token_terms = lru_cache(maxsize=1 << 13)(_token_terms)
+_keys_of_terms = _Lately(new_term_key)
+_terms = _Scanner(str, "")
+_keys = _Scanner(new_term_key, 0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from recollect.domain.unit import Trait
-from recollect.language.lexicon import bilingual
+from recollect.language.lexicon import bilingual, lexicon
 
 # Only this much of a long text counts, since nearly every long text has some number.
 _READ_CHARACTERS: Final = 2_000
@@ -56,4 +57,13 @@ def answer_trait(text: str) -> Trait:
 
 
 def _search(name: str, text: str) -> re.Match[str] | None:
+    # Finding no such word in plain English takes a tenth of the time that the pattern takes.
+    if text.isascii() and not any(map(text.__contains__, _english_cues(name))):
+        return None
     return bilingual("answer_kinds", name).search(text)
+
+
+@cache
+def _english_cues(name: str) -> frozenset[str]:
+    """Return words of which plain English text has one if it has this kind of answer."""
+    return lexicon("en", "answer_kinds").words(f"{name}_cues")

@@ -81,7 +81,7 @@ def _sentences_of_line(line: str) -> Iterator[str]:
 PASSAGE_SIZE: Final = 1_500
 _WIDE: Final = 3
 _WIDE_CHARACTERS: Final = re.compile(
-    "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+    "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 # From the best place to cut to the worst.
 _BREAKS: Final = (
@@ -94,6 +94,8 @@ _BREAKS: Final = (
 
 def passages(text: str, size: int = PASSAGE_SIZE) -> list[tuple[int, int]]:
     """Return start and end of each passage; together they are the whole text."""
+    if reading_size(text, 0, len(text)) <= size:
+        return [(0, len(text))]
     spans: list[tuple[int, int]] = []
     filled = 0
     for start, end in _pieces(text, 0, len(text), size, 0):
@@ -104,7 +106,7 @@ def passages(text: str, size: int = PASSAGE_SIZE) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
             filled = more
-    return spans or [(0, len(text))]
+    return spans
 
 
 def _pieces(text: str, start: int, end: int, size: int, level: int) -> list[tuple[int, int]]:
@@ -128,4 +130,4 @@ def reading_size(text: str, start: int, end: int) -> int:
     """Return how much there is to read; far beyond a passage the count is approximate."""
     if end - start > PASSAGE_SIZE * _WIDE:
         return end - start
-    return end - start + (_WIDE - 1) * len(_WIDE_CHARACTERS.findall(text, start, end))
+    return end - start + (_WIDE - 1) * sum(map(len, _WIDE_CHARACTERS.findall(text, start, end)))

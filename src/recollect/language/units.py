@@ -12,7 +12,14 @@ from recollect.domain.record import Episode, Procedure, Record
 from recollect.domain.times import to_micros
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ACT_TRAITS, ARCHIVE, OwnerUnits, Setting, Trait, Unit
-from recollect.language.analysis import ANALYZER_VERSION, new_term_key, term_key, term_keys, terms
+from recollect.language.analysis import (
+    ANALYZER_VERSION,
+    new_term_key,
+    term_key,
+    term_keys,
+    terms,
+    text_keys,
+)
 from recollect.language.characters import HAN
 from recollect.language.entities import entities
 from recollect.language.intent import answer_trait
@@ -194,23 +201,23 @@ def _units(
 
 
 def _unit(ordinal: int, start: int, end: int, text: str, more: Sequence[int] = ()) -> Unit:
-    keys = [*term_keys(_terms(text)), *more]
+    keys = [*_keys(text), *more]
     return Unit(ordinal=ordinal, start=start, end=end, text=text, terms=keys)
 
 
 def _variety(content: str) -> int:
     """Return how many different terms the beginning of a text has."""
-    return len(set(_terms(content[:_READ_CHARACTERS])))
+    return len(set(_keys(content[:_READ_CHARACTERS])))
 
 
-def _terms(text: str) -> Sequence[str]:
-    """Return the terms of a text; cached because a short text is also its own beginning."""
-    return _short_terms(text) if len(text) <= _READ_CHARACTERS else terms(text)
+def _keys(text: str) -> Sequence[int]:
+    """Return the keys of a text; cached because a short text is also its own beginning."""
+    return _short_keys(text) if len(text) <= _READ_CHARACTERS else text_keys(text)
 
 
 @lru_cache(maxsize=16)
-def _short_terms(text: str) -> tuple[str, ...]:
-    return tuple(terms(text))
+def _short_keys(text: str) -> tuple[int, ...]:
+    return tuple(text_keys(text))
 
 
 @lru_cache(maxsize=4096)
