@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypedDict, TypeVar, cast
 
+from recollect.domain.copies import copy_with
 from recollect.domain.facets import checked_about, checked_facet
 from recollect.domain.ids import Prefix, new_id
 from recollect.domain.record import Episode, Evidence, Kind, Procedure, Record, Status, Tier
@@ -92,6 +93,16 @@ def new_record(content: str, fields: RecordFields, scope: Scope, now: datetime) 
     """Return a record at version 1, or raise an error that names the invalid field."""
     checked_content(content)
     return stored_record(content, fields, scope, now)
+
+
+def record_alike(record: Record, content: object) -> Record:
+    """Return a new record that differs from another new one only in its content."""
+    return copy_with(
+        record,
+        id=new_id(_PREFIX[record.kind]),
+        content=checked_content(content),
+        metadata=dict(record.metadata),
+    )
 
 
 def stored_record(content: str, fields: RecordFields, scope: Scope, now: datetime) -> Record:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import datetime, timedelta
+from itertools import accumulate, pairwise
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -107,9 +108,12 @@ class Reader:
         texts = [piece.text for pieces in read for piece in pieces]
         if not texts:
             return tuple(owners)
-        rows = iter(await self._embedder.embed(texts, "passage"))
+        rows = await self._embedder.embed(texts, "passage")
+        stored = rows.astype("<f2")
+        ends = accumulate(map(len, read), initial=0)
         return tuple(
-            _with_vectors(owner, pieces, rows) for owner, pieces in zip(owners, read, strict=True)
+            _with_vectors(owner, pieces, rows[start:end], stored[start:end])
+            for owner, pieces, (start, end) in zip(owners, read, pairwise(ends), strict=True)
         )
 
     async def close(self) -> None:
@@ -169,17 +173,23 @@ class Reader:
 
 
 def _with_vectors(
-    owner: OwnerUnits, embedded: Sequence[Unit], rows: Iterator[Vector]
+    owner: OwnerUnits,
+    embedded: Sequence[Unit],
+    rows: NDArray[np.float32],
+    stored: NDArray[np.float16],
 ) -> OwnerUnits:
-    """Return the owner with the next vectors on its pieces and their mean on the whole."""
-    vectors = {piece.ordinal: next(rows) for piece in embedded}
-    if vectors and 0 not in vectors:
-        mean = np.stack(list(vectors.values())).mean(axis=0).astype(np.float32)
-        vectors[0] = np.divide(mean, max(float(np.linalg.norm(mean)), 1e-9))
+    """Return the owner with the vectors on its pieces, and their mean on the whole."""
+    if not embedded:
+        return owner
+    vectors = {
+        piece.ordinal: vector.tobytes() for piece, vector in zip(embedded, stored, strict=True)
+    }
+    if 0 not in vectors:
+        mean = rows.mean(axis=0).astype(np.float32)
+        whole = np.divide(mean, max(float(np.linalg.norm(mean)), 1e-9))
+        vectors[0] = whole.astype("<f2").tobytes()
     units = (
-        copy_with(unit, vector=vectors[unit.ordinal].astype("<f2").tobytes())
-        if unit.ordinal in vectors
-        else unit
+        copy_with(unit, vector=vectors[unit.ordinal]) if unit.ordinal in vectors else unit
         for unit in owner.units
     )
     return copy_with(owner, units=tuple(units))

@@ -9,7 +9,7 @@ found in texts that say no more than that. Both sides follow the same rule, so t
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from operator import add
@@ -102,7 +102,7 @@ ANALYZER_VERSION = "4"
 
 _LETTER = rf"[^\W_{SPACELESS}]"
 # Of tokens, pairs of characters and terms each.
-_MOST_HELD = 1 << 15
+_MOST_HELD = 1 << 14
 # Groups are repeated atomically, not possessively: before 3.11.5 Python goes on behind what the
 # last, failed repetition had read.
 _WORD = rf"{_LETTER}+(?>(?:[{VOWEL_SIGNS}]+{_LETTER}*)*)"
@@ -148,46 +148,57 @@ def slight_terms(terms: Collection[str]) -> list[str]:
 
 def new_term_key(term: str) -> int:
     """Return the key of a term that will hardly occur again, such as an id; see `term_key`."""
-    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big")
+    return _new_keys([term])[0]
 
 
 def term_key(term: str) -> int:
     """Return a term as the unsigned 64-bit number the index stores, the same in every process."""
-    return _keys_of_terms[term]
+    return term_keys([term])[0]
 
 
 def term_keys(terms: Iterable[str]) -> list[int]:
     """Return the keys of several terms, in their order."""
-    return list(map(_keys_of_terms.__getitem__, terms))
+    return list(_key_of_term.of([*terms]))
+
+
+def _new_keys(terms: Iterable[str]) -> list[int]:
+    return [
+        int.from_bytes(blake2b(it.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+        for it in terms
+    ]
 
 
 class _Lately(dict[str, V]):
-    """What was made of the texts that were met lately: nearly all of everyday text repeats."""
+    """What was made of the words that were met lately: nearly all of everyday text repeats."""
 
-    def __init__(self, make: Callable[[str], V]) -> None:
+    def __init__(self, make: Callable[[Iterable[str]], Sequence[V]]) -> None:
         super().__init__()
         self._make = make
 
-    def __missing__(self, text: str) -> V:
-        if len(self) >= _MOST_HELD:
-            self.clear()
-        made = self._make(text)
-        if len(text) <= LONGEST_TERM:
-            self[text] = made
-        return made
+    def of(self, words: Sequence[str]) -> Iterator[V]:
+        """Return what is made of each; of the new ones it is made together."""
+        new = {word for word in words if word not in self and len(word) <= LONGEST_TERM}
+        if new:
+            if len(self) + len(new) > _MOST_HELD:
+                self.clear()
+            self.update(zip(new, self._make(new), strict=True))
+        return map(self.__getitem__, words)
+
+    def __missing__(self, word: str) -> V:
+        # It is long, or another thread has just cleared this.
+        return self._make([word])[0]
 
 
 class _Scanner(Generic[T]):
     """Reads texts as terms, or as what is made of each term, which is never empty or zero."""
 
-    def __init__(self, make: Callable[[str], T], nothing: T) -> None:
+    def __init__(self, make: Callable[[Iterable[str]], Sequence[T]], nothing: T) -> None:
         self._make = make
         self._nothing = nothing
         # Tokens, and pieces of runs without spaces: first those that a text is searched by.
         self._tables = (
-            (_Lately(self._telling), _Lately(self._telling_piece)),
-            (_Lately(self._all), _Lately(make)),
+            (_Lately(self._of_tokens), _Lately(self._of_pieces)),
+            (_Lately(self._of_all_tokens), _Lately(make)),
         )
 
     def of(self, text: str) -> list[T]:
@@ -195,37 +206,37 @@ class _Scanner(Generic[T]):
         telling, everything = self._tables
         return self._scan(folded, *telling) or self._scan(folded, *everything)
 
-    def _scan(
-        self, folded: str, tokens: Mapping[str, Iterable[T]], pieces: Mapping[str, T]
-    ) -> list[T]:
+    def _scan(self, folded: str, tokens: _Lately[Sequence[T]], pieces: _Lately[T]) -> list[T]:
         if folded.isascii():
-            found = _ASCII_TOKEN.findall(folded)
-            return list(chain.from_iterable(map(tokens.__getitem__, found)))
+            return list(chain.from_iterable(tokens.of(_ASCII_TOKEN.findall(folded))))
         made: list[T] = []
         for run, token, following in _TOKEN.findall(folded):
             if run:
                 # Pairs carry most of the meaning; single characters let a one-character word (猫)
                 # be found inside a sentence and raise the ranking of longer ones.
-                parts = chain(run, map(add, run, run[1:]))
-                made += filter(None, map(pieces.__getitem__, parts))
+                made += filter(None, pieces.of([*run, *map(add, run, run[1:])]))
                 continue
-            made += tokens[token]
+            made += chain.from_iterable(tokens.of([token]))
             if following and (len(token) == 1 or token.isdecimal()):
                 # A number or letter belongs to the character it counts or names: 4月, 3个, B站.
-                made.append(self._make(forms(token)[0] + following))
+                made += self._make([forms(token)[0] + following])
         return made
 
-    def _all(self, token: str) -> tuple[T, ...]:
-        return tuple(self._make(stem(form)) for form in forms(token))
+    def _of_tokens(self, tokens: Iterable[str]) -> list[Sequence[T]]:
+        return [
+            self._make([stem(form) for form in forms(token) if not is_stop_word(form)])
+            for token in tokens
+        ]
 
-    def _telling(self, token: str) -> tuple[T, ...]:
-        return tuple(self._make(stem(form)) for form in forms(token) if not is_stop_word(form))
+    def _of_all_tokens(self, tokens: Iterable[str]) -> list[Sequence[T]]:
+        return [self._make([stem(form) for form in forms(token)]) for token in tokens]
 
-    def _telling_piece(self, piece: str) -> T:
-        is_stop = stop_characters().issuperset(piece)
-        return self._nothing if is_stop else self._make(piece)
+    def _of_pieces(self, pieces: Iterable[str]) -> list[T]:
+        is_stop = stop_characters().issuperset
+        made = zip(pieces, self._make(pieces), strict=True)
+        return [self._nothing if is_stop(piece) else it for piece, it in made]
 
 
-_keys_of_terms = _Lately(new_term_key)
-_terms = _Scanner(str, "")
-_keys = _Scanner(new_term_key, 0)
+_key_of_term = _Lately(_new_keys)
+_terms = _Scanner[str](list, "")
+_keys = _Scanner(_new_keys, 0)

@@ -12,6 +12,7 @@ from recollect.language.lexicon import bilingual, lexicon
 # Only this much of a long text counts, since nearly every long text has some number.
 _READ_CHARACTERS: Final = 2_000
 _DIGIT: Final = re.compile(r"\d")
+_CUES: Final = {"time": "time_cues", "day": "day_cues", "number": "number_cues"}
 # A longer text states more than it asks.
 _MAX_QUESTION_CHARACTERS: Final = 500
 
@@ -66,4 +67,4 @@ def _search(name: str, text: str) -> re.Match[str] | None:
 @cache
 def _english_cues(name: str) -> frozenset[str]:
     """Return words of which plain English text has one if it has this kind of answer."""
-    return lexicon("en", "answer_kinds").words(f"{name}_cues")
+    return lexicon("en", "answer_kinds").words(_CUES[name])

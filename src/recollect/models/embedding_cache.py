@@ -23,7 +23,7 @@ from recollect.ports.shared_cache import SharedCache
 _BUDGET_BYTES: Final = 32 << 20
 _LIFETIME_SECONDS: Final = timedelta(hours=24)
 # What is more at once is an import, which would only drive everything else out.
-_MOST_SHARED_TEXTS: Final = 32
+_MOST_KEPT_TEXTS: Final = 32
 # The memory of an entry besides its vector: its key, its slot in the table, its time.
 _OVERHEAD_BYTES: Final = 300
 
@@ -60,6 +60,8 @@ class CachedEmbedder(EmbedderAround):
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> Vectors:
+        if len(texts) > _MOST_KEPT_TEXTS:
+            return await self._imported(texts, purpose, progress)
         shelf = self._shelves[purpose]
         keys = [self._key(text) for text in texts]
         known = shelf.take(keys, self._clock.now())
@@ -73,11 +75,22 @@ class CachedEmbedder(EmbedderAround):
             vectors[position] = known[key]
         return vectors
 
+    async def _imported(
+        self, texts: Sequence[str], purpose: Purpose, progress: Progress | None
+    ) -> Vectors:
+        """Return vectors that are not kept; equal texts are embedded once."""
+        distinct = list(dict.fromkeys(texts))
+        rows = await self._embedder.embed(distinct, purpose, progress)
+        if len(distinct) == len(texts):
+            return rows
+        places = {text: place for place, text in enumerate(distinct)}
+        return rows[[places[text] for text in texts]]
+
     async def _shared_or_made(
         self, texts: Mapping[bytes, str], purpose: Purpose, progress: Progress | None
     ) -> dict[bytes, NDArray[np.float32]]:
         """Return vectors from the shared cache, and make and share the others."""
-        shared = self._shared if len(texts) <= _MOST_SHARED_TEXTS else None
+        shared = self._shared
         sharable = [key for key, text in texts.items() if shared and self._may_share(text)]
         found: dict[bytes, NDArray[np.float32]] = {}
         if shared is not None and sharable:

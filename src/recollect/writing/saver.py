@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -23,6 +23,7 @@ from recollect.domain.fields import (
     RecordFields,
     checked_text,
     new_record,
+    record_alike,
     revised,
 )
 from recollect.domain.filters import Filter
@@ -139,7 +140,7 @@ class Saver:
     ) -> tuple[Record, ...]:
         """Save new records together: all of them, or none."""
         now = self._clock.now()
-        wanted = [record_of_draft(caller, draft, namespace, now) for draft in drafts]
+        wanted = list(_records_of_drafts(caller, drafts, namespace, now))
         if not wanted:
             return ()
         records, counts = zip(*map(self._redactor.kept, wanted), strict=True)
@@ -398,6 +399,7 @@ def _plain(value: object) -> object:
 
 
 Namespace = str | tuple[str, str]
+_ONLY_CONTENT: Final = frozenset({"content"})
 
 
 def record_of_draft(
@@ -410,6 +412,21 @@ def record_of_draft(
     scope = _target(caller, record, namespace)
     caller.require_write(scope, is_profile=is_user_profile(record.category))
     return record if scope == record.scope else record.evolve(scope=scope)
+
+
+def _records_of_drafts(
+    caller: Caller, drafts: Sequence[Draft], namespace: Namespace | None, now: datetime
+) -> Iterator[Record]:
+    """Yield the record of each draft; those that are only a content are checked as one."""
+    plain: Record | None = None
+    for draft in drafts:
+        if draft.keys() != _ONLY_CONTENT:
+            yield record_of_draft(caller, draft, namespace, now)
+        elif plain is None:
+            plain = record_of_draft(caller, draft, namespace, now)
+            yield plain
+        else:
+            yield record_alike(plain, draft.get("content"))
 
 
 def _target(caller: Caller, record: Record, namespace: Namespace | None) -> Scope:

@@ -34,5 +34,5 @@ def test_fields_of_a_base_class_are_copied_too():
 
 
 def test_a_field_that_does_not_exist_is_refused():
-    with pytest.raises(KeyError, match="third"):
+    with pytest.raises(AttributeError, match="third"):
         copy_with(_Derived(first=1), third=3)

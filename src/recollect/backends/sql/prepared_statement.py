@@ -9,11 +9,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, cast
 
 from sqlalchemy import Connection, CursorResult
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.sql.compiler import Compiled
+from sqlalchemy.sql.compiler import Compiled, SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement, Executable
 
 _SLICE: Final = 1_000
@@ -77,12 +78,24 @@ class PreparedStatement:
             return connection.execute(self._statement, rows).rowcount
         if len(rows) == 1:
             return driver.execute(self.sql, rows[0]).rowcount
-        return driver.executemany(self.sql, rows).rowcount
+        sql, names = self._by_place
+        if len(names) < 2:
+            return driver.executemany(self.sql, rows).rowcount
+        return driver.executemany(sql, map(itemgetter(*names), rows)).rowcount
 
     @cached_property
     def sql(self) -> str:
         """The statement in SQLite's dialect."""
         return str(self._compiled)
+
+    @cached_property
+    def _by_place(self) -> tuple[str, Sequence[str]]:
+        """The statement for values in an order, and their names: a driver looks up each name."""
+        compiled = cast("ClauseElement", self._statement).compile(
+            dialect=sqlite.dialect(paramstyle="qmark"),
+            compile_kwargs={"render_postcompile": True},
+        )
+        return str(compiled), cast("SQLCompiler", compiled).positiontup or ()
 
     @cached_property
     def _own_values(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Executable
@@ -42,6 +42,8 @@ _PLAIN: Final = (
 )
 _times_of: Final = itemgetter(*_TIMES)
 _plain_of: Final = itemgetter(*_PLAIN)
+_time_fields: Final = attrgetter(*_TIMES)
+_plain_fields: Final = attrgetter(*_PLAIN)
 # What of a record is weighed, see `standing_of_record`.
 STANDING: Final = (
     *("id", "scope_id", "observed_at", "kind", "category", "source", "confidence"),
@@ -87,14 +89,14 @@ def past_row(body: str) -> Row:
 
 def record_row(record: Record, scope_id: int, changed_by: str, reason: str) -> dict[str, Any]:
     """Return the row of a record's current state."""
-    row: dict[str, Any] = {name: getattr(record, name) for name in _PLAIN}
-    row.update({name: _micros(getattr(record, name)) for name in _TIMES})
+    row: dict[str, Any] = dict(zip(_PLAIN, _plain_fields(record), strict=True))
+    row.update(zip(_TIMES, map(_micros, _time_fields(record)), strict=True))
     row.update(
         scope_id=scope_id,
         kind=record.kind.value,
         tier=record.tier.value,
         status=record.status.value,
-        observed_at=to_micros(record.observed_at),
+        observed_at=_micros(record.observed_at),
         facet_fixed=int(record.facet_fixed),
         tags=to_json(record.tags) if record.tags else "[]",
         evidence=to_json([asdict(item) for item in record.evidence]) if record.evidence else "[]",
@@ -195,6 +197,7 @@ def turn_from(row: Row, scope: Scope) -> Turn:
     )
 
 
+@lru_cache(maxsize=64)
 def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
 
