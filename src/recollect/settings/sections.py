@@ -126,8 +126,8 @@ class ScopeSettings(Section):
     user: str | None = "me"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = Field(
         default="",
-        description="where people are, such as Asia/Shanghai or +08:00, which tells what day "
-        '"yesterday" is; a message\'s own offset goes first; empty = the time zone of this machine',
+        description="where people are, such as Asia/Shanghai or +08:00, which decides what day it "
+        "is for them; a time with another offset has its own; empty = where this machine is",
     )
     namespaces: dict[str, str] = Field(
         default_factory=dict,

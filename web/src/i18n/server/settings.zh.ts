@@ -1,6 +1,7 @@
 /** What the server says of its settings, in Chinese. A test holds that none is missing. */
 export const settings: globalThis.Record<string, string> = {
   "agent → prefix of its namespace in the tools, such as sql → sql_memories": "Agent → 它在工具中的命名空间前缀，如 sql → sql_memories",
+  "where people are, such as Asia/Shanghai or +08:00, which decides what day it is for them; a time with another offset has its own; empty = where this machine is": "人们所在的时区，如 Asia/Shanghai 或 +08:00，决定对他们来说是哪一天；自带偏移的时间以其自身为准；留空 = 本机时区",
   "false = no block for its prompt, no guide and no memory tools": "false = 提示词中不加记忆块，没有指引，也没有记忆工具",
   "maximum hits for a prompt; empty = recall.prefetch_limit": "一次提示词最多的命中数；留空 = recall.prefetch_limit",
   "the name of a store under `stores`; empty = the common one": "`stores` 下某个存储的名称；留空 = 公共存储",
