@@ -7,6 +7,8 @@
     deepest  the most frames of the package on the stack at the same time
     at SQL   the most of them when a statement is executed
 
+`100 records` is a recall among them that no model reads, with a vector that is known.
+
 With `--stack`, the deepest stack at a statement is printed too.
 """
 
@@ -27,6 +29,7 @@ import httpx
 
 import recollect
 from recollect import Memory
+from recollect.evaluation.speed import Writer
 from recollect.server.app import create_app
 from recollect.settings import Settings
 
@@ -115,6 +118,13 @@ async def main() -> None:
             await memory.drain()
             await report("recall", lambda: memory.recall(QUESTION))
             await report("remember", lambda: memory.remember("The bike is green"))
+        writer = Writer()
+        unread = {"recall": {"cache_seconds": 0, "read_hits": 0}, "data_dir": f"{folder}/more"}
+        async with Memory.open(Settings.load(unread)) as memory:
+            await memory.remember_many([writer.text(number) for number in range(100)])
+            await memory.drain()
+            asked = writer.question(0)
+            await report("100 records", lambda: memory.recall(asked, min_score=0))
         app = create_app(settings)
         async with (
             app.router.lifespan_context(app),

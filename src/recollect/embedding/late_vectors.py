@@ -121,7 +121,7 @@ class LateVectors:
         return True
 
     def _last_of(self, scopes: Collection[Scope]) -> int:
-        return max((self._last.get(scope, 0) for scope in scopes), default=0)
+        return max([self._last.get(scope, 0) for scope in scopes], default=0)
 
     def _begin(self) -> None:
         """Start embedding what waits, unless the model is busy enough."""

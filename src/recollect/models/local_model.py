@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -294,6 +295,14 @@ class LocalJudge:
         return self._model.pieces(text)[:_MAX_SIDE_TOKENS]
 
 
+class _Known(NamedTuple):
+    """What is known of a question and a text."""
+
+    tokens: int
+    # None before it was read; not a number, if it is longer than the model has learnt to read.
+    logit: float | None
+
+
 class LocalAnswerer:
     """Scores how clearly texts answer a question. Implements `Answerer`; thread-safe."""
 
@@ -302,7 +311,7 @@ class LocalAnswerer:
     def __init__(self, model: PairModel) -> None:
         self._model = model
         # By a digest of the question and the text, so that neither is kept.
-        self._known: OrderedDict[bytes, float] = OrderedDict()
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
 
     async def logits(self, question: str, texts: Sequence[str]) -> Scores:
         """Return a number for each text; above 0 it rather answers the question.
@@ -310,24 +319,12 @@ class LocalAnswerer:
         What is longer than the model has learnt to read is not a number, nor is what comes after
         so much as can be read while somebody waits.
         """
-        run, threads = asyncio.get_running_loop().run_in_executor, question_threads()
         keys = [_digest(question, text) for text in texts]
-        pairs = await run(threads, self._readable, question, texts)
         known = self._known
-        scores = {place: known[keys[place]] for place in pairs if keys[place] in known}
-        new = [place for place in pairs if place not in scores]
-        # Texts of one length together, since a batch is padded to its longest; a batch for each
-        # core, since somebody waits for this.
-        lengths = [len(pairs[place][1]) for place in new]
-        batches = [[new[at] for at in it] for it in by_length(lengths, _MAX_READ_TOKENS, WORKERS)]
-        reading = (run(threads, self._scores, [pairs[it] for it in batch]) for batch in batches)
-        for batch, read in zip(batches, await asyncio.gather(*reading), strict=True):
-            scores.update(zip(batch, read, strict=True))
-        known.update({keys[place]: score for place, score in scores.items()})
-        while len(known) > _KEPT_ANSWERS:
-            known.popitem(last=False)
-        found = np.full(len(texts), np.nan, np.float32)
-        found[[*scores]] = [*scores.values()]
+        found, is_whole = _logits_of(keys, known)
+        if not is_whole:
+            await self._read_new(question, dict(zip(keys, texts, strict=True)), known)
+            found, _ = _logits_of(keys, known)
         return found
 
     def forget(self) -> None:
@@ -337,27 +334,73 @@ class LocalAnswerer:
     async def close(self) -> None:
         """Do nothing: other models use the same files."""
 
-    def _readable(self, question: str, texts: Sequence[str]) -> dict[int, tuple[Pieces, Pieces]]:
-        """Return the tokens of the question and a text, for each place that can be read."""
+    async def _read_new(
+        self, question: str, texts: Mapping[bytes, str], known: OrderedDict[bytes, _Known]
+    ) -> None:
+        """Read the texts that were not read before, as far as somebody may wait for that."""
+        run, threads = asyncio.get_running_loop().run_in_executor, question_threads()
+        pairs, found = await run(threads, self._pairs, question, texts, known)
+        new = [*pairs]
+        # Texts of one length together, since a batch is padded to its longest; a batch for each
+        # core, since somebody waits for this.
+        lengths = [len(pieces) for _, pieces in pairs.values()]
+        batches = [[new[at] for at in it] for it in by_length(lengths, _MAX_READ_TOKENS, WORKERS)]
+        reading = [run(threads, self._scores, [pairs[it] for it in batch]) for batch in batches]
+        for batch, read in zip(batches, await asyncio.gather(*reading), strict=True):
+            for key, logit in zip(batch, read, strict=True):
+                found[key] = found[key]._replace(logit=logit)
+        # Those of this call last, since the first ones are forgotten.
+        for key in texts:
+            if (told := found.get(key) or known.get(key)) is not None:
+                known[key] = told
+                known.move_to_end(key)
+        while len(known) > _KEPT_ANSWERS:
+            known.popitem(last=False)
+
+    def _pairs(
+        self, question: str, texts: Mapping[bytes, str], known: Mapping[bytes, _Known]
+    ) -> tuple[dict[bytes, tuple[Pieces, Pieces]], dict[bytes, _Known]]:
+        """Return the tokens of the question and of each text to read, and what is known of them."""
+        pairs: dict[bytes, tuple[Pieces, Pieces]] = {}
+        found: dict[bytes, _Known] = {}
         asked = self._read(question)
-        if len(asked) > _MAX_QUESTION_TOKENS:
-            return {}
-        found: dict[int, tuple[Pieces, Pieces]] = {}
-        left = _MAX_READ_TOKENS
-        for place, text in enumerate(texts):
-            pieces = self._read(text)
-            left -= len(asked) + len(pieces)
+        left = _MAX_READ_TOKENS if len(asked) <= _MAX_QUESTION_TOKENS else 0
+        for key, text in texts.items() if left else ():
+            told = known.get(key)
+            if told is None or told.logit is None:
+                pieces = self._read(text)
+                is_too_long = len(pieces) >= _MAX_SIDE_TOKENS
+                told = _Known(len(asked) + len(pieces), math.nan if is_too_long else None)
+                found[key] = told
+                if not is_too_long and told.tokens <= left:
+                    pairs[key] = asked, pieces
+            left -= told.tokens
             if left < 0:
                 break
-            if len(pieces) < _MAX_SIDE_TOKENS:
-                found[place] = asked, pieces
-        return found
+        return pairs, found
 
     def _scores(self, pairs: Sequence[tuple[Pieces, Pieces]]) -> list[float]:
         return self._model.scores("answer", ["answer"], pairs)[0][:, 0].tolist()
 
     def _read(self, text: str) -> Pieces:
         return self._model.pieces(" ".join(text[:_MAX_READ_CHARS].split()))[:_MAX_SIDE_TOKENS]
+
+
+def _logits_of(keys: Sequence[bytes], known: Mapping[bytes, _Known]) -> tuple[Scores, bool]:
+    """Return the logits as far as they are known, and whether there are no more to read."""
+    found = np.full(len(keys), np.nan, np.float32)
+    left = _MAX_READ_TOKENS
+    for place, key in enumerate(keys):
+        told = known.get(key)
+        if told is None:
+            return found, False
+        left -= told.tokens
+        if left < 0:
+            break
+        if told.logit is None:
+            return found, False
+        found[place] = told.logit
+    return found, True
 
 
 def _digest(question: str, text: str) -> bytes:

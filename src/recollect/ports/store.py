@@ -99,17 +99,12 @@ class Snapshot:
     """The transactions that databases keep open for reads that belong together."""
 
     def __init__(self, within: Snapshot | None = None) -> None:
-        self._within = within
+        # Whether the moment is over; a later snapshot ends with the one that it began within.
+        self.has_ended = within is not None and within.has_ended
         self._kept: dict[Hashable, tuple[Any, Callable[[], None]]] = {}
-        self._has_ended = False
         self._begun_within: list[Snapshot] = []
         if within is not None:
             within._begun_within.append(self)
-
-    @property
-    def has_ended(self) -> bool:
-        """Return whether the snapshot has ended."""
-        return self._has_ended or (self._within is not None and self._within.has_ended)
 
     def kept_by(self, database: Hashable) -> Any:
         """Return what the database keeps open for it, or None."""
@@ -133,9 +128,10 @@ class Snapshot:
 
     def end(self) -> None:
         """End the snapshot and those that began within it."""
-        self._has_ended = True
-        for snapshot in (self, *self._begun_within):
-            snapshot.let_go()
+        self.has_ended = True
+        self.let_go()
+        for snapshot in self._begun_within:
+            snapshot.end()
 
 
 _CURRENT: Final[ContextVar[Snapshot | None]] = ContextVar("recollect_snapshot", default=None)

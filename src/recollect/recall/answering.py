@@ -364,7 +364,8 @@ def readable_text(found: Candidate, item: Item) -> str:
     """Return what the model reads of a candidate: title or speaker, and what was found."""
     if isinstance(item, ArchivePassage):
         return item.content
-    passage = item.content[slice(*found.span)] if found.is_found else item.content
+    unit = found.unit
+    passage = item.content[unit.start : unit.end] if found.is_found else item.content
     if isinstance(item, Record):
         return f"{item.title}\n{passage}" if item.title else passage
     return f"{item.speaker}: {passage}" if item.speaker else passage

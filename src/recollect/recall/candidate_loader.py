@@ -58,6 +58,8 @@ class CandidateLoader:
 
     async def score(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that pass the filter, with their final scores."""
+        if not candidates:
+            return []
         if new := [one for one in candidates if one.owner_id not in self._standings]:
             await self._read_standings(new)
         found = [
@@ -67,7 +69,7 @@ class CandidateLoader:
         ]
         scores = self.scoring.scores([it for _, it in found], [one.relevance for one, _ in found])
         return [
-            Candidate(*one[:5], score, one.superseded_by, standing)
+            Candidate(*one[:6], score, one.superseded_by, standing)
             for (one, standing), score in zip(found, scores, strict=True)
         ]
 

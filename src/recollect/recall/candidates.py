@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -12,12 +13,24 @@ import numpy as np
 from recollect.domain.hit import Boost, Explanation, PathScore, Standing
 from recollect.domain.times import EPOCH
 from recollect.domain.unit import TURN, UNIT_OWNERS, UnitOwner
-from recollect.ports.units import NO_UNITS, Ids, Scores, UnitRows
+from recollect.ports.units import COLUMNS, NO_UNITS, Ids, Scores, UnitRows
 from recollect.recall.paths import Found, PathName, listed
 
 _TURN: Final = UNIT_OWNERS.index(TURN)
+_OF_CANDIDATES: Final = [COLUMNS.index(it) for it in ("kind", "unit", "ordinal", "start", "end")]
 _NO_OWNERS: Final[Ids] = np.empty(0, np.int64)
+_not_scored: Final = partial(np.empty, 0)
 _score_of: Final = attrgetter("score")
+
+
+class FoundUnit(NamedTuple):
+    """The unit that was found: a whole text or, with a higher ordinal, a passage of it."""
+
+    number: int
+    ordinal: int
+    start: int
+    end: int
+    owner: str
 
 
 class Candidate(NamedTuple):
@@ -26,8 +39,9 @@ class Candidate(NamedTuple):
     owner_id: str
     owner_kind: UnitOwner
     candidates: Candidates
-    # Its row among them.
+    # Its row among them, and the unit that represents it.
     at: int
+    unit: FoundUnit
     # Its score there, and the one that its standing and the other hits make of it.
     relevance: float
     score: float
@@ -43,26 +57,18 @@ class Candidate(NamedTuple):
         return self._replace(score=score, boosts=(*self.boosts, boost))
 
     @property
-    def unit(self) -> int:
-        """Return the unit that represents the owner."""
-        return int(self.candidates.rows["unit"][self.at])
-
-    @property
     def span(self) -> tuple[int, int]:
-        return (
-            int(self.candidates.rows["start"][self.at]),
-            int(self.candidates.rows["end"][self.at]),
-        )
+        return self.unit.start, self.unit.end
 
     @property
     def is_found(self) -> bool:
         """Return whether the owner itself was found, not only something that it follows."""
-        return self.candidates.rows["owner"][self.at] == self.owner_id
+        return self.unit.owner == self.owner_id
 
     @property
     def is_passage(self) -> bool:
         """Return whether a passage represents the owner, not the whole text."""
-        return bool(self.candidates.rows["ordinal"][self.at])
+        return self.unit.ordinal > 0
 
     def explanation(
         self,
@@ -86,10 +92,6 @@ class Candidate(NamedTuple):
 def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Sort by score; equal ones stay in their order."""
     return sorted(candidates, key=_score_of, reverse=True)
-
-
-def _not_scored() -> Scores:
-    return np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Candidates:
     def path_scores(self, places: Sequence[int]) -> list[tuple[PathScore, ...]]:
         """Return what each path says of the owners at these places."""
         owners = self.owners[list(places)]
-        by_path = (found.path_scores(owners) for found in self.found.values())
+        by_path = [found.path_scores(owners) for found in self.found.values()]
         return [tuple(filter(None, scores)) for scores in zip(*by_path, strict=True)]
 
     def with_confidence(self, confidence: float) -> Candidates:
@@ -151,26 +153,34 @@ class Candidates:
 
     def between(self, start: int, end: int) -> list[Candidate]:
         """Return the owners from one rank (counted from 0) up to another."""
-        kinds: list[int] = self.rows["kind"][start:end].tolist()
-        owners: list[str] = self.rows["owner"][start:end].tolist()
+        kinds, *columns = self.rows.numbers[_OF_CANDIDATES, start:end].tolist()
+        owners: list[str] = self.rows.owners[start:end].tolist()
+        units = map(FoundUnit, *columns, owners)
         scores: list[float] = self.scores[start:end].tolist()
         return [
-            Candidate(owner, UNIT_OWNERS[kind], self, at, score, score, self.superseded.get(owner))
-            for at, kind, owner, score in zip(
-                range(start, start + len(kinds)), kinds, owners, scores, strict=True
+            Candidate(
+                unit.owner,
+                UNIT_OWNERS[kind],
+                self,
+                at,
+                unit,
+                score,
+                score,
+                self.superseded.get(unit.owner),
             )
+            for at, (kind, unit, score) in enumerate(zip(kinds, units, scores, strict=True), start)
         ]
 
 
 def gather(found: Sequence[Found]) -> Candidates:
     """Combine the matches of all paths; the keyword path's unit represents an owner first."""
     by_path: dict[PathName, Found] = {
-        answer.path: answer for answer in found if len(answer.matches)
+        answer.path: answer for answer in found if len(answer.matches.scores)
     }
     parts = list(by_path.values())
     if len(parts) == 1:
         return Candidates(parts[0].owners, parts[0].by_owner.rows, by_path)
-    owners = np.concatenate([_NO_OWNERS, *(part.owners for part in parts)])
+    owners = np.concatenate([_NO_OWNERS, *[part.owners for part in parts]])
     # Paths come in the order in which their units are preferred, and the first is kept.
     order = owners.argsort(kind="stable")
     owners = owners[order]

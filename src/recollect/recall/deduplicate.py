@@ -11,7 +11,7 @@ Duplicates in other words are known by their links.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -75,7 +75,7 @@ class DuplicateDetector:
         found: dict[str, str] = {}
         for item in items[:_MAX_COMPARED_HITS]:
             said = _prepare(item)
-            same = next((other for other in different.values() if self._is_same(other, said)), None)
+            same = self._first_same(different.values(), said)
             if same is None:
                 different[item.id] = said
             elif same.item.id in said.sources:
@@ -89,17 +89,24 @@ class DuplicateDetector:
                 found[item.id] = same.item.id
         return found
 
-    def _is_same(self, one: _Comparable, other: _Comparable) -> bool:
-        if type(one.item) is not type(other.item):
+    def _first_same(self, among: Iterable[_Comparable], other: _Comparable) -> _Comparable | None:
+        """Return the first that says the same as another; most have too few words in common."""
+        for one in among:
             if other.item.id in one.sources:
-                return self._covers(one, other)
-            if one.item.id in other.sources:
-                return self._covers(other, one)
-        common = len(one.words & other.words)
-        together = len(one.words) + len(other.words) - common
-        if not common or common < self._share * together:
-            return False
-        return _are_of_the_same(one, other) and _say_the_same(one, other)
+                is_same = self._covers(one, other)
+            elif one.item.id in other.sources:
+                is_same = self._covers(other, one)
+            else:
+                common = len(one.words & other.words)
+                together = len(one.words) + len(other.words) - common
+                is_same = (
+                    common >= max(1, self._share * together)
+                    and _are_of_the_same(one, other)
+                    and _say_the_same(one, other)
+                )
+            if is_same:
+                return one
+        return None
 
     def _covers(self, record: _Comparable, turn: _Comparable) -> bool:
         """Return whether a record says everything that its source turn says."""
@@ -122,6 +129,8 @@ def accounts(
     """
     found: dict[str, str] = {}
     turns = {hit.id: hit for hit in hits if isinstance(hit, Turn)}
+    if not turns:
+        return found
     made = [(hit, _sources_of(hit)) for hit in hits if isinstance(hit, Record)]
     for turn in turns.values():
         records = [record for record, sources in made if turn.id in sources]

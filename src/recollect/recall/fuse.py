@@ -114,7 +114,7 @@ def _shared_words(
     shares a word would rank above the answer.
     """
     words = candidates.by_path("keyword")
-    trust = sum(answer.trust for answer in found if answer.path == "vector")
+    trust = sum([answer.trust for answer in found if answer.path == "vector"])
     if not model.translation * trust:
         return words
     written_in = candidates.rows["traits"] & Trait.NOT_CHINESE
@@ -318,7 +318,7 @@ def confidence(
     )
     fitting = (fit - doubtful) / (certain - doubtful)
     # A question about a time is answered by whatever happened then.
-    timed = max((answer.trust for answer in found if answer.spans), default=0.0)
+    timed = max([answer.trust for answer in found if answer.spans], default=0.0)
     return min(1.0, max(_MIN_CONFIDENCE, fitting, timed, recent))
 
 
@@ -343,8 +343,9 @@ def own_confidence(
 
 def _has_vectors(candidates: Candidates, found: Sequence[Found]) -> bool:
     """Return whether the vector path answered; keywords alone cannot find synonyms."""
-    vector = next((answer for answer in found if answer.path == "vector"), None)
-    return vector is not None and vector.trust > 0 and "vector" in candidates.found
+    if "vector" not in candidates.found:
+        return False
+    return max([answer.trust for answer in found if answer.path == "vector"], default=0.0) > 0
 
 
 def _best(candidates: Candidates, path: PathName) -> float:

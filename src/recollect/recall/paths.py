@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
@@ -89,8 +90,8 @@ class Found:
         A long text scores half as a whole and half by its best passage.
         """
         matches = self.matches
-        ordinals = matches.column("ordinal")
-        units = matches.column("unit")
+        ordinals = matches.rows["ordinal"]
+        units = matches.rows["unit"]
         if not ordinals.any():
             order = units.argsort()
             return Matches(
@@ -118,7 +119,8 @@ class Found:
     @lazy_value
     def owners(self) -> Ids:
         """Return the owners that were found, in rising order."""
-        return self.by_owner.column("unit") - self.by_owner.column("ordinal")
+        rows = self.by_owner.rows
+        return rows["unit"] - rows["ordinal"]
 
     def scores(self, owners: Ids, otherwise: float) -> Scores:
         """Return the scores of these owners, or `otherwise` for those that were not found."""
@@ -140,9 +142,8 @@ class Found:
         ]
 
 
-def listed(column: NDArray[Any]) -> list[Any]:
-    """Return a column as a list of plain values."""
-    return column.tolist()
+# A column as a list of plain values.
+listed: Final[Callable[[NDArray[Any]], list[Any]]] = methodcaller("tolist")
 
 
 class Path(Protocol):

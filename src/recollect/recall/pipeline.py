@@ -16,6 +16,7 @@ import numpy as np
 from recollect.domain.embedding import MemoryCalibration
 from recollect.domain.filters import Filter
 from recollect.domain.hit import ArchivePassage, Hit, NearMiss, Recalled
+from recollect.domain.lazy_value import lazy_value
 from recollect.domain.meter import Meter
 from recollect.domain.record import SESSION_EPISODE, Kind, Record
 from recollect.domain.relation import Link
@@ -68,6 +69,7 @@ _MIN_WITH_SUMMARY: Final = 3
 # Among this many of the best, a reply gives its place to the words that it replies to.
 _MAX_REPLIES: Final = 24
 _NO_CANDIDATES: Final = gather(())
+_NO_TERMS: Final = frozenset[int]()
 _NONE_SUPERSEDED: Final[Mapping[str, str]] = MappingProxyType({})
 
 _log: Final = logging.getLogger(__name__)
@@ -322,7 +324,7 @@ class Recall:
 
     # --- Reading hits ---
 
-    @property
+    @lazy_value
     def _readable_candidates(self) -> int:
         """Return how many candidates a model reads at most."""
         answering = self._services.answering
@@ -367,7 +369,8 @@ class Recall:
         while True:
             kept, links = await self._with_followers(self._kept, fresh)
             items = await self._loader.items(kept)
-            twice = repeated(links, {hit.owner_id for hit in kept} & items.keys())
+            shown = {hit.owner_id for hit in kept} & items.keys() if links else ()
+            twice = repeated(links, shown)
             once = [hit for hit in kept if hit.owner_id not in twice]
             present = [items[hit.owner_id] for hit in once if hit.owner_id in items]
             repeats: dict[str, str] = {}
@@ -414,6 +417,9 @@ class Recall:
         links = [*await self._store.links(question.scopes, list(found)), *fresh]
         if question.is_about_past:
             return kept, links
+        if not links:
+            hits = best_first(kept)
+            return best_first(answers.ordered(hits)) if answers.logits else hits, links
         missing = {
             newer: found[older]
             for older, later in followers(links).items()
@@ -440,8 +446,7 @@ class Recall:
         question = self._question
         known = {hit.owner_id for hit in kept}
         found = [record for record in await self._summaries() if record.id not in known]
-        best = self._ranked.between(0, 1)
-        if not found or not best:
+        if not found or not (best := self._ranked.between(0, 1)):
             return
         score = kept[-1].score if kept else question.min_score
         like = best[0]._replace(owner_kind="record", superseded_by=None)
@@ -472,26 +477,28 @@ class Recall:
         scored, question = self._kept, self._question
         # Of duplicates that are not shown it counts how often they were said.
         items = await self._loader.items([*scored, *(self._best if links else ())])
-        units = [hit.unit for hit in scored]
-        present = await self._services.units.terms_of(units)
+        present = await self._services.units.terms_of([hit.unit.number for hit in scored])
         path_scores = self._ranked.path_scores([hit.at for hit in scored])
-        after = {
-            older: newer
-            for older, later in followers(links).items()
-            for newer in later
-            if newer in items
-        }
-        records = {name: item for name, item in items.items() if isinstance(item, Record)}
-        said = counted(records, repeated(links, records))
+        after: Mapping[str, str] = {}
+        said: Mapping[str, int] = {}
+        if links:
+            after = {
+                older: newer
+                for older, later in followers(links).items()
+                for newer in later
+                if newer in items
+            }
+            records = {name: item for name, item in items.items() if isinstance(item, Record)}
+            said = counted(records, repeated(links, records))
         hits: list[Hit] = []
-        for hit, unit, paths in zip(scored, units, path_scores, strict=True):
+        for hit, paths in zip(scored, path_scores, strict=True):
             item = items.get(hit.owner_id)
             if item is None:
                 continue
             # The item of an archive is itself the passage.
             is_whole = isinstance(item, ArchivePassage) or not hit.is_found
             span = (0, len(item.content)) if is_whole else hit.span
-            keys = present.get(unit, frozenset[int]())
+            keys = present.get(hit.unit.number, _NO_TERMS)
             matched = tuple([term for key, term in question.terms.items() if key in keys])
             boosts = (*self._loader.scoring.boosts(hit.standing), *hit.boosts)
             if links and isinstance(item, Record):

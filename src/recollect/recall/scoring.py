@@ -49,14 +49,14 @@ class CandidateScoring:
         """Return the final scores of candidates."""
         known = self._known
         # Everything but the time and the text is the same for most.
-        factors = [known[it[3:]][0] if it[3:] in known else self._factor(it)[0] for it in standings]
+        factors = [(known.get(it[3:]) or self._factor(it))[0] for it in standings]
         scores = np.array(factors) * self._sums(standings, np.array(relevance))
         return np.minimum(np.maximum(scores, 0.0), 1.0).tolist()
 
     def boosts(self, standing: Standing) -> tuple[Boost, ...]:
         """Return the boosts that raised or lowered the score."""
-        _, boosts = self._factor(standing)
-        return boosts
+        known = self._known.get(standing[3:]) or self._factor(standing)
+        return known[1]
 
     def _factor(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
         """Return the factor of everything but age and source, and the boosts it is made of."""
@@ -64,8 +64,8 @@ class CandidateScoring:
         known = self._known.get(alike)
         if known is None:
             factors = _factors(standing, self._lean, self._recall)
-            boosts = (Boost(reason=reason, factor=value) for reason, value in factors if value != 1)
-            known = math.prod(value for _, value in factors), tuple(boosts)
+            boosts = [Boost(reason=reason, factor=value) for reason, value in factors if value != 1]
+            known = math.prod([value for _, value in factors]), tuple(boosts)
             self._known[alike] = known
         return known
 

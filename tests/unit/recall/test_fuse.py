@@ -211,7 +211,7 @@ def test_every_owner_is_in_the_list_once_and_the_list_is_sorted(by_words, by_mea
     ]
     fused = fuse(question(), paths, RecallSettings(), _MODEL)
     units = {int(one["unit"][0]) for one, _ in (*by_words, *by_meaning, *by_time)}
-    assert sorted(it.unit for it in fused) == sorted(units)
+    assert sorted(it.unit.number for it in fused) == sorted(units)
     scores = [it.score for it in fused]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= it < 1 for it in scores)

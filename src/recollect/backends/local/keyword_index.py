@@ -216,12 +216,20 @@ class LocalKeywordIndex:
             self._catalogue.expect(scopes, rows)
 
         def search(connection: Connection) -> tuple[Matches, list[ScopeSearch]]:
-            return self._search(connection, scopes, keys, limit, now, within, assumed, more)
+            return search_in(connection, read_scopes(connection, scopes))
 
         def search_at_once(connection: Connection) -> tuple[Matches, list[ScopeSearch]] | None:
+            rows = read_scopes(connection, scopes)
             # What was added meanwhile must be read first.
-            have_grown = self._catalogue.have_grown(scopes, read_scopes(connection, scopes))
-            return None if have_grown else search(connection)
+            have_grown = self._catalogue.have_grown(scopes, rows)
+            return None if have_grown else search_in(connection, rows)
+
+        def search_in(
+            connection: Connection, found: Sequence[ScopeRow]
+        ) -> tuple[Matches, list[ScopeSearch]]:
+            rows = [row for row in found if row.units]
+            self._catalogue.notice(scopes, rows, now)
+            return self._search(connection, rows, keys, limit, now, within, assumed, more)
 
         found = None
         if within is None and self._catalogue.are_small(scopes):
@@ -285,7 +293,7 @@ class LocalKeywordIndex:
     def _search(
         self,
         connection: Connection,
-        scopes: Sequence[Scope],
+        rows: Sequence[ScopeRow],
         keys: Keys,
         limit: int,
         now: datetime,
@@ -294,8 +302,6 @@ class LocalKeywordIndex:
         more: MoreUnits | None,
     ) -> tuple[Matches, list[ScopeSearch]]:
         """Run the part of a search that needs the database, in one snapshot."""
-        rows = [row for row in read_scopes(connection, scopes) if row.units]
-        self._catalogue.notice(scopes, rows, now)
         beside = None if more is None else _packed_texts(more.texts, keys)
         if not rows and beside is None:
             return Matches.none(), []
@@ -329,9 +335,9 @@ class LocalKeywordIndex:
         within: Filter | None,
     ) -> Ranking:
         if within is None:
-            return Ranking.of(search.score(weights) for search in searches).top(limit)
+            return Ranking.of([search.score(weights) for search in searches]).top(limit)
         if all(isinstance(search, PackedSearch) for search in searches):
-            everything = Ranking.of(search.score(weights) for search in searches)
+            everything = Ranking.of([search.score(weights) for search in searches])
             best = best_within(connection, everything, within, now, limit)
             if best is not None:
                 return best

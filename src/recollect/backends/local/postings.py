@@ -122,14 +122,14 @@ class PackedSearch:
     def statistics(self) -> Statistics:
         """Return the statistics of the remaining units."""
         counts = [part.frequencies(spans) for part, spans in self._parts]
-        totals = map(sum, zip(*counts, strict=True)) if counts else (0 for _ in self._keys)
+        totals = map(sum, zip(*counts, strict=True)) if counts else [0] * len(self._keys)
         return Statistics(
             units=self._postings.units, length=self._postings.length, frequencies=tuple(totals)
         )
 
     def score(self, weights: Weights, allowed: Ids | None = None) -> Ranking:
         """Return the scores of all allowed units that have any of the terms."""
-        return Ranking.of(part.score(spans, weights, allowed) for part, spans in self._parts)
+        return Ranking.of([part.score(spans, weights, allowed) for part, spans in self._parts])
 
     @property
     def _parts(self) -> Iterable[tuple[_Part, Spans]]:

@@ -215,7 +215,7 @@ class LocalVectorIndex:
         now: datetime,
         within: Filter | None,
     ) -> Ranking:
-        everything = Ranking.of(its.ranking for its in scored)
+        everything = Ranking.of([its.ranking for its in scored])
         if within is None:
             return everything.top(limit)
         best = best_within(connection, everything, within, now, limit)
@@ -342,7 +342,7 @@ class PackedMatrix:
 
     @property
     def units(self) -> int:
-        return sum(len(block.units) for block in self.blocks)
+        return sum([len(block.units) for block in self.blocks])
 
     @property
     def bytes(self) -> int:
@@ -365,7 +365,7 @@ class PackedMatrix:
     def score(self, question: Vector, product: Product = plain_product) -> Ranking:
         """Return the cosine of every unit with the question."""
         split = SplitVector.of(question)
-        return Ranking.of(block.score(split, product) for block in self.blocks)
+        return Ranking.of([block.score(split, product) for block in self.blocks])
 
 
 def _joined(second: _Block, first: _Block) -> _Block:

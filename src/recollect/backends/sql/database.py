@@ -120,9 +120,9 @@ def remembered(connection: Connection) -> dict[Hashable, Any]:
     known: KnownValues | None = connection.info.get(KNOWN)
     if known is None:
         return {}
-    if connection.dialect.name == "sqlite":
-        _renew(connection, known)
     # A server's connection begins every transaction with nothing.
+    if not known.is_checked and connection.dialect.name == "sqlite":
+        _renew(connection, known)
     return known.values
 
 
@@ -130,8 +130,6 @@ def _renew(connection: Connection, known: KnownValues) -> None:
     """Forget what a reading connection knows if anybody has written since it was read."""
     # It changes whenever another connection commits, and readers never write themselves. Asking
     # also starts the snapshot, so what is remembered is what the snapshot has.
-    if known.is_checked:
-        return
     known.is_checked = True
     now = driver_of(connection).execute("PRAGMA data_version").fetchone()[0]
     if now != known.version or len(known.values) > _MOST_REMEMBERED:

@@ -113,8 +113,7 @@ def record_from(row: Row, scope: Scope) -> Record:
     """Return the record a row stands for."""
     kind = _KINDS[row["kind"]]
     values: dict[str, Any] = dict(zip(_PLAIN, _plain_of(row), strict=True))
-    times = [None if it is None else _instant(it) for it in _times_of(row)]
-    values.update(zip(_TIMES, times, strict=True))
+    values.update(zip(_TIMES, map(_moment, _times_of(row)), strict=True))
     return Record(
         **values,
         scope=scope,
@@ -122,10 +121,11 @@ def record_from(row: Row, scope: Scope) -> Record:
         tier=_TIERS[row["tier"]],
         status=_STATUSES[row["status"]],
         facet_fixed=bool(row["facet_fixed"]),
-        tags=_texts(row["tags"]),
-        evidence=_evidence(row["evidence"]),
-        related=_texts(row["related"]),
-        details=_details_from(kind, row["details"]),
+        # Most records have none of these.
+        tags=() if row["tags"] == "[]" else _texts(row["tags"]),
+        evidence=() if row["evidence"] == "[]" else _evidence(row["evidence"]),
+        related=() if row["related"] == "[]" else _texts(row["related"]),
+        details=None if row["details"] is None else _details_from(kind, row["details"]),
         metadata={} if row["metadata"] == "{}" else json.loads(row["metadata"]),
     )
 
@@ -202,21 +202,23 @@ def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
 
 
+@lru_cache(maxsize=4_096)
 def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else _instant(micros)
 
 
 def _texts(encoded: str) -> tuple[str, ...]:
-    return () if encoded == "[]" else tuple(json.loads(encoded))
+    return tuple(json.loads(encoded))
 
 
 def _evidence(encoded: str) -> tuple[Evidence, ...]:
-    return () if encoded == "[]" else tuple(Evidence(**item) for item in json.loads(encoded))
+    return tuple([Evidence(**item) for item in json.loads(encoded)])
 
 
 def procedure_from(row: Row) -> Procedure | None:
     """Return what the row of a procedural record adds."""
-    details = _details_from(Kind(row["kind"]), row["details"])
+    encoded = row["details"]
+    details = None if encoded is None else _details_from(Kind(row["kind"]), encoded)
     return details if isinstance(details, Procedure) else None
 
 
@@ -229,9 +231,7 @@ def details_json(details: Episode | Procedure | None) -> str | None:
     return to_json(fields)
 
 
-def _details_from(kind: Kind, encoded: str | None) -> Episode | Procedure | None:
-    if encoded is None:
-        return None
+def _details_from(kind: Kind, encoded: str) -> Episode | Procedure:
     fields = json.loads(encoded)
     if kind is Kind.EPISODIC:
         return Episode(

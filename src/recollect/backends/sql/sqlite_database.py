@@ -249,7 +249,8 @@ class SqliteDatabase:
     def _read_in(self, snapshot: Snapshot, held: _Held, work: Work[T]) -> T:
         """Run `work` in a snapshot that has begun."""
         try:
-            self._require_open()
+            if self._closed:
+                self._require_open()
             return work(held.connection()[0])
         except DRIVER_ERRORS as fault:
             snapshot.let_go()
