@@ -53,11 +53,13 @@ class Served:
         self._process.communicate(timeout=60)
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    path = tmp_path / "memory.db"
+# Its processes import everything anew, which takes longer than what they are asked.
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = tmp_path_factory.mktemp("served")
+    path = home / "memory.db"
     server = Running.server
-    serving = Served(str(path) if server is None else server.url_for(path), tmp_path)
+    serving = Served(str(path) if server is None else server.url_for(path), home)
     yield serving
     serving.kill()
 
@@ -82,6 +84,7 @@ def test_whichever_process_answers_knows_what_the_others_were_told(served: Serve
         assert served.ask("GET", f"records/{record['id']}").json()["content"] == record["content"]
 
 
+@pytest.mark.sqlite(reason="who looks after processes knows no database")
 def test_a_process_that_dies_is_replaced_and_nobody_waits_for_it(served: Served):
     assert served.ask("POST", "records", json={"content": "kept"}).is_success
     ends = time.monotonic() + 240

@@ -32,6 +32,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**usual, "RECOLLECT_DATA_DIR": str(tmp_path / "data")}
 
 
+@pytest.fixture
+def remembering(environment: dict[str, str]) -> dict[str, str]:
+    """The environment of a memory that knows something, told in this process."""
+    assert run(["remember", "安妮喜欢绿茶", "--data", environment["RECOLLECT_DATA_DIR"]]) == 0
+    return environment
+
+
 def recollect(
     environment: dict[str, str],
     *arguments: str | bytes,
@@ -126,25 +133,23 @@ def test_help_is_quick_because_it_loads_no_database_and_no_server(environment: d
     ],
 )
 def test_what_asks_nothing_loads_no_index_and_no_recall(
-    environment: dict[str, str], arguments: list[str], unwanted: tuple[str, ...]
+    remembering: dict[str, str], arguments: list[str], unwanted: tuple[str, ...]
 ):
-    assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
     names = (*unwanted, "recollect.backends.local", "recollect.context", "recollect.server")
     program = (
         f"import sys; from recollect.cli.app import run; run({arguments!r}); "
         f"print([it for it in {names!r} if it in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, env=environment, check=True
+        [sys.executable, "-c", program], capture_output=True, env=remembering, check=True
     )
     assert done.stdout
     assert done.stderr.strip() == b"[]"
 
 
 def test_a_question_loads_nothing_of_what_writes_shares_and_keeps_order(
-    environment: dict[str, str],
+    remembering: dict[str, str],
 ):
-    assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
     program = (
         "import sys; from recollect.cli.app import run; run(['recall', '绿茶']); "
         "rooms = ('writing', 'sharing', 'records', 'retention', 'items', 'audit', 'erasure', "
@@ -154,7 +159,7 @@ def test_a_question_loads_nothing_of_what_writes_shares_and_keeps_order(
         " or it.startswith(tuple(f'recollect.{room}.' for room in rooms))), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, env=environment, check=True
+        [sys.executable, "-c", program], capture_output=True, env=remembering, check=True
     )
     assert "安妮喜欢绿茶" in done.stdout.decode()
     assert done.stderr.strip() == b"[]"
@@ -183,14 +188,13 @@ def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str
 
 
 @pytest.mark.parametrize("started", STARTED)
-def test_ctrl_c_at_a_question_ends_with_130(environment: dict[str, str], started: str):
-    assert recollect(environment, "remember", "安妮喜欢绿茶").returncode == 0
+def test_ctrl_c_at_a_question_ends_with_130(remembering: dict[str, str], started: str):
     with Child(
         [*RECOLLECT, "forget", "--everything"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
+        env=remembering,
         preexec_fn=STARTED[started],
     ) as asking:
         assert asking.stderr is not None
