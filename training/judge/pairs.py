@@ -20,6 +20,7 @@ from typing import Any
 from recollect.language.characters import fold
 from training.judge import auxiliary
 from training.judge.lives import pairs_of_life, read_lives
+from training.judge.look_alikes import pairs_of_look_alikes
 from training.judge.own import DATA, read_lines
 from training.judge.several import pairs_of_several
 from training.judge.slots import Slots
@@ -42,6 +43,7 @@ _COPIES_WRITTEN_LATER = 8
 _COPIES_OF_GROUPS = 2
 _ROUNDS_OF_LIVES = 4
 _ROUNDS_OF_SEVERAL = 3
+_ROUNDS_OF_LOOK_ALIKES = 8
 _FROM_CARD = {"svc": 6_000, "person": 6_000, "proj": 3_500, "team": 3_000, "shop": 3_000}
 _FROM_GROUP, _FROM_GROUP_WITH_SLOTS = 12, 26
 
@@ -84,8 +86,15 @@ def own_pairs(
     held_lives = [life for life in lives if life.get("held")]
     lives = [life for life in lives if not life.get("held")]
     told = [_row(it) for life in held_lives for it in pairs_of_life(life, draw)]
-    dev = [folded(row) for row in [*measured, *fresh]]
-    train = training_pairs(folder, later, Measured(dev), draw)
+    alike = [_row(pair) for pair in pairs_of_look_alikes(folder, held=True)]
+    dev = [folded(row) for row in [*measured, *fresh, *alike]]
+    held_back = Measured(dev)
+    train = training_pairs(folder, later, held_back, draw)
+    train += [
+        folded(_row(pair))
+        for pair in held_back.without(pairs_of_look_alikes(folder, held=False))
+        for _ in range(_ROUNDS_OF_LOOK_ALIKES)
+    ]
     train += [
         folded(_row(pair))
         for _ in range(_ROUNDS_OF_LIVES)

@@ -13,6 +13,7 @@ import pytest
 
 from training import sample
 from training.judge import auxiliary, pairs
+from training.judge.look_alikes import pairs_of_look_alikes
 from training.judge.own import DATA, read_lines
 from training.judge.several import pairs_of_several
 
@@ -131,6 +132,13 @@ def test_what_there_may_be_several_of_is_measured_with_other_sentences():
     assert any("I speak " in pair.old for pair in held)
     texts = {text for pair in trained for text in (pair.old, pair.new)}
     assert texts.isdisjoint(text for pair in held for text in (pair.old, pair.new))
+
+
+def test_a_look_alike_is_measured_beside_another_statement_than_it_is_trained_beside():
+    trained, held = (list(pairs_of_look_alikes(DATA, held=held)) for held in (False, True))
+    assert {it.label for it in held} == {"update", "conflict", "different"}
+    assert {it.old for it in trained}.isdisjoint(it.old for it in held)
+    assert {it.new for it in trained}.isdisjoint(it.new for it in held)
 
 
 def test_an_old_statement_is_on_one_side_only(made):
