@@ -98,13 +98,15 @@ class Dev:
         lives = np.array([row["src"] == "lives" for row in rows])
         auto = np.array([bool(row.get("auto")) for row in rows])
         several = np.array([row["src"] == "several" for row in rows])
+        alike = np.array([row["src"].startswith("look_alikes") for row in rows])
         languages = np.array([row["lang"] for row in rows])
         self.parts = {
-            "hand-written": ~fresh & ~auto & ~lives,
+            "hand-written": ~fresh & ~auto & ~lives & ~alike,
             "auto": auto & ~several,
             "several": several,
             "fresh": fresh,
             "lives": lives,
+            "look-alikes": alike,
         }
         self.parts |= {
             f"{part} {tongue}": chosen & (languages == tongue)
@@ -134,7 +136,7 @@ class Dev:
         forward, backward = probabilities(there, temperature), probabilities(back, temperature)
         thresholds = {
             part: self._thresholds(forward, backward, self.parts[part], part)
-            for part in ("hand-written", "fresh", "lives")
+            for part in ("hand-written", "fresh", "lives", "look-alikes")
             if part in self.parts
         }
         return {
