@@ -11,12 +11,12 @@ reads the messages, with a language model only if the settings name one.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import md5
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, TypeVar, cast
+from typing import Any, Final, Self, TypeAlias, cast
 
 from recollect.compat.mem0_filters import matches
 from recollect.domain.fields import Draft, RecordFields
@@ -26,10 +26,10 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory as RecollectMemory
 from recollect.settings import Settings
 from recollect.sync.loop import Loop
+from recollect.sync.twin import Twin, blocking
 
 __all__ = ["AsyncMemory", "InvalidArgument", "Memory"]
 
-T = TypeVar("T")
 Json: TypeAlias = dict[str, Any]
 Messages: TypeAlias = "str | Mapping[str, Any] | Sequence[Mapping[str, Any]]"
 
@@ -406,12 +406,11 @@ class AsyncMemory:
         raise NotFound(f"There is no memory {memory_id}")
 
 
-class Memory:
+class Memory(Twin[AsyncMemory]):
     """mem0's `Memory` on Recollect; see `AsyncMemory`, whose calls it makes and waits for."""
 
     def __init__(self, config: object = None) -> None:
-        self._inner = AsyncMemory(config)
-        self._loop = Loop()
+        super().__init__(AsyncMemory(config), Loop())
         self.config = self._inner.config
 
     @classmethod
@@ -419,129 +418,26 @@ class Memory:
         """Return a memory of mem0's configuration as a dictionary."""
         return cls(config_dict)
 
-    def add(
-        self,
-        messages: Messages,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        timestamp: object = None,
-        expiration_date: object = None,
-        infer: bool = True,
-        memory_type: str | None = None,
-        prompt: str | None = None,
-    ) -> Json:
-        """Remember messages: what they say with `infer`, or the messages themselves."""
-        return self._run(
-            lambda: self._inner.add(
-                messages,
-                user_id=user_id,
-                agent_id=agent_id,
-                run_id=run_id,
-                metadata=metadata,
-                timestamp=timestamp,
-                expiration_date=expiration_date,
-                infer=infer,
-                memory_type=memory_type,
-                prompt=prompt,
-            )
-        )
-
-    def search(
-        self,
-        query: str,
-        *,
-        top_k: int = 20,
-        filters: Mapping[str, Any] | None = None,
-        threshold: float = 0.1,
-        rerank: bool = False,
-        explain: bool = False,
-        reference_date: object = None,
-        show_expired: bool = False,
-        **kwargs: Any,
-    ) -> Json:
-        """Return the memories that answer a query, best first."""
-        return self._run(
-            lambda: self._inner.search(
-                query,
-                top_k=top_k,
-                filters=filters,
-                threshold=threshold,
-                rerank=rerank,
-                explain=explain,
-                reference_date=reference_date,
-                show_expired=show_expired,
-                **kwargs,
-            )
-        )
-
-    def get_all(
-        self,
-        *,
-        filters: Mapping[str, Any] | None = None,
-        top_k: int = 20,
-        show_expired: bool = False,
-        **kwargs: Any,
-    ) -> Json:
-        """Return the memories that the filters name, latest first."""
-        return self._run(
-            lambda: self._inner.get_all(
-                filters=filters, top_k=top_k, show_expired=show_expired, **kwargs
-            )
-        )
-
-    def get(self, memory_id: str) -> Json | None:
-        """Return a memory, or None if there is none."""
-        return self._run(lambda: self._inner.get(memory_id))
-
-    def update(
-        self,
-        memory_id: str,
-        text: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        expiration_date: object = _UNSET,
-        data: str | None = None,
-    ) -> Json:
-        """Change a memory; what it said before stays in its history."""
-        return self._run(
-            lambda: self._inner.update(memory_id, text, metadata, expiration_date, data)
-        )
-
-    def delete(self, memory_id: str) -> Json:
-        """Delete a memory; `undo` of Recollect brings it back."""
-        return self._run(lambda: self._inner.delete(memory_id))
-
-    def delete_all(
-        self, user_id: str | None = None, agent_id: str | None = None, run_id: str | None = None
-    ) -> Json:
-        """Delete every memory of a user, an agent or a run."""
-        return self._run(lambda: self._inner.delete_all(user_id, agent_id, run_id))
-
-    def history(self, memory_id: str) -> list[Json]:
-        """Return the changes of a memory, oldest first."""
-        return self._run(lambda: self._inner.history(memory_id))
-
-    def reset(self) -> None:
-        """Forget everything in the workspace, without a trace."""
-        self._run(self._inner.reset)
+    add = blocking(AsyncMemory.add)
+    search = blocking(AsyncMemory.search)
+    get_all = blocking(AsyncMemory.get_all)
+    get = blocking(AsyncMemory.get)
+    update = blocking(AsyncMemory.update)
+    delete = blocking(AsyncMemory.delete)
+    delete_all = blocking(AsyncMemory.delete_all)
+    history = blocking(AsyncMemory.history)
+    reset = blocking(AsyncMemory.reset)
+    chat = blocking(AsyncMemory.chat)
 
     def close(self) -> None:
         """Close the database."""
         self._loop.close(self._inner.close)
-
-    def chat(self, query: str) -> None:
-        raise NotImplementedError("Chat function not implemented yet.")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _run(self, call: Callable[[], Awaitable[T]]) -> T:
-        return self._loop.run(call)
 
 
 # --- Records as mem0 shows them -------------------------------------------------------------------

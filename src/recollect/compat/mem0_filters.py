@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
+from recollect.domain.item import OPERATORS
 from recollect.errors import InvalidInput
 
 
@@ -41,25 +42,10 @@ def _operator(name: str) -> Callable[[Any, Any], bool]:
         ) from None
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def decide(found: Any, operand: Any) -> bool:
-        try:
-            return found is not None and compare(found, operand)
-        except TypeError:
-            return False
-
-    return decide
-
-
 _OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "eq": lambda found, operand: found == operand,
-    "ne": lambda found, operand: found != operand,
+    **{name.removeprefix("$"): passes for name, passes in OPERATORS.items()},
     "in": lambda found, operand: found in operand,
     "nin": lambda found, operand: found not in operand,
-    "gt": _ordered(lambda found, operand: found > operand),
-    "gte": _ordered(lambda found, operand: found >= operand),
-    "lt": _ordered(lambda found, operand: found < operand),
-    "lte": _ordered(lambda found, operand: found <= operand),
     "contains": lambda found, operand: str(operand) in str(found or ""),
     "icontains": lambda found, operand: str(operand).lower() in str(found or "").lower(),
 }

@@ -170,12 +170,12 @@ def _matches(found: Any, wanted: Any) -> bool:
 
 def _operator(name: str) -> Callable[[Any, Any], bool]:
     try:
-        return _OPERATORS[name]
+        return OPERATORS[name]
     except KeyError:
         raise InvalidInput(
             f"There is no operator {name!r}",
             code="unknown_value",
-            hint=f"There are: {', '.join(_OPERATORS)}.",
+            hint=f"There are: {', '.join(OPERATORS)}.",
         ) from None
 
 
@@ -189,7 +189,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return fits
 
 
-_OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+OPERATORS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "$eq": lambda found, operand: found == operand,
     "$ne": lambda found, operand: found != operand,
     "$gt": _ordered(lambda found, operand: found > operand),
