@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from recollect.domain.embedding import Calibration
 from recollect.domain.relation import Relation, Verdict
 from recollect.errors import NotAvailable
+from recollect.models.sealed_folder import SEAL, sha256
 from recollect.ports.embedder import Progress, Purpose
 from recollect.ports.judge import Judged, Statement
 
@@ -86,3 +89,11 @@ class FakeJudge:
             is_sure=self.is_sure_of_all != "different",
         )
         return Judged(verdicts=tuple(self.known.get(pair, other) for pair in pairs))
+
+
+def write_sealed(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a model's files and their seal, as a package of models has them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (folder / SEAL).write_text(json.dumps({name: sha256(data) for name, data in files.items()}))

@@ -14,8 +14,6 @@ import pytest
 
 import recollect.sync
 from recollect import Memory
-from recollect.context.anthropic_messages import anthropic_rule_breaks
-from recollect.context.openai_messages import openai_rule_breaks
 from recollect.context.placeholder import find_placeholders
 from recollect.context.session import Session
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
@@ -35,6 +33,10 @@ from tests.chat_server import ChatServer, chat_server, openai_text, refusal
 from tests.conftest import TurnedClock
 from tests.database_servers import ask
 from tests.integration.archive_texts import ANSWERS, manual
+from tests.provider_rules import (
+    anthropic_rule_breaks,
+    openai_rule_breaks,
+)
 
 
 def _user(text: str) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from recollect.context.compression import (
     trimmed_to,
 )
 from recollect.context.edits import apply
-from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
 from recollect.domain.message import Message
 from recollect.domain.sections import CompressionSettings
@@ -29,6 +28,9 @@ from recollect.language.token_estimate import EstimatedTokens
 from recollect.models.exact_tokens import ExactTokens
 from recollect.ports.language_model import message_tokens
 from tests.conversations import Planted, long_log
+from tests.provider_rules import (
+    valid_for_openai,
+)
 from tests.reports import write_report
 
 _OPTIONS = CompressionSettings()

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.context.openai_messages import openai_rule_breaks
 from recollect.context.placeholder import find_placeholders
 from recollect.context.session import Session
 from recollect.domain.message import Message
@@ -22,6 +21,9 @@ from tests.conftest import TurnedClock
 from tests.conversations import Log, long_log
 from tests.database_servers import storage_of
 from tests.integration.archive_texts import ANSWERS, manual
+from tests.provider_rules import (
+    openai_rule_breaks,
+)
 from tests.services import services
 
 _EXACT = ExactTokens()

@@ -5,18 +5,20 @@ import asyncio
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.context.anthropic_messages import valid_for_anthropic
 from recollect.context.background_compression import BackgroundCompression
 from recollect.context.compression import Compression
 from recollect.context.conversation import grouped
 from recollect.context.edits import Drop, apply
-from recollect.context.openai_messages import valid_for_openai
 from recollect.context.summariser import Summariser
 from recollect.domain.message import ImagePart, Message, TextPart, ToolCall
 from recollect.domain.sections import CompressionSettings
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.language_model import message_tokens
 from tests.examples import examples
+from tests.provider_rules import (
+    valid_for_anthropic,
+    valid_for_openai,
+)
 
 _COUNTER = EstimatedTokens()
 # Small numbers, so that short conversations meet every border.

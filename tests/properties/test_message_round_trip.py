@@ -6,13 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.context.anthropic_messages import (
-    anthropic_rule_breaks,
     from_anthropic,
     to_anthropic,
 )
-from recollect.context.openai_messages import from_openai, openai_rule_breaks, to_openai
+from recollect.context.openai_messages import (
+    to_openai,
+)
 from tests.examples import examples
 from tests.properties.test_windows import conversations
+from tests.provider_rules import (
+    anthropic_rule_breaks,
+    from_openai,
+    openai_rule_breaks,
+)
 
 _some = settings(max_examples=examples(60), deadline=None)
 _texts = st.sampled_from(("", " ", "你好", "Hello.", "改成 30 秒", "```py\nx = 1\n```"))

@@ -13,9 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from recollect import Memory
-from recollect.context.anthropic_messages import valid_for_anthropic
 from recollect.context.message_formats import messages_of
-from recollect.context.openai_messages import valid_for_openai
 from recollect.context.session import Session
 from recollect.context.window import TOO_SMALL
 from recollect.domain.message import Message
@@ -25,6 +23,10 @@ from recollect.ports.language_model import message_tokens
 from recollect.settings import Settings
 from tests.examples import examples
 from tests.properties.test_windows import conversations
+from tests.provider_rules import (
+    valid_for_anthropic,
+    valid_for_openai,
+)
 from tests.reports import write_report
 
 Story = tuple[list[Message], int, list[int]]

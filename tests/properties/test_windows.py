@@ -6,14 +6,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.context.anthropic_messages import valid_for_anthropic
 from recollect.context.edits import Drop, Insert, Keep, apply
-from recollect.context.openai_messages import valid_for_openai
 from recollect.context.window import Budget, Plan, RememberedCounts, plan_window
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall
 from recollect.errors import InvalidInput
 from recollect.language.token_estimate import EstimatedTokens
 from tests.examples import examples
+from tests.provider_rules import (
+    valid_for_anthropic,
+    valid_for_openai,
+)
 
 _counter = RememberedCounts(EstimatedTokens())
 

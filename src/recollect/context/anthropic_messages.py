@@ -121,57 +121,6 @@ def _unused_id(id: str, used: Collection[str]) -> str:
     return next(candidate for candidate in chain((id,), numbered) if _id(candidate) not in used)
 
 
-def valid_for_anthropic(messages: Sequence[Message]) -> list[str]:
-    """Return what Anthropic would refuse, one line each; trailing calls may be open."""
-    return anthropic_rule_breaks(to_anthropic(messages).messages)
-
-
-def anthropic_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what Anthropic would refuse in messages of its own format, one line each."""
-    breaks: list[str] = []
-    waiting: set[str] = set()
-    called: set[str] = set()
-    role_before = ""
-    for index, message in enumerate(wire):
-        role = message["role"]
-        blocks = _as_blocks(message["content"])
-        results = [str(block["tool_use_id"]) for block in blocks if block["type"] == "tool_result"]
-        calls = [str(block["id"]) for block in blocks if block["type"] == "tool_use"]
-        problems = [*_content_breaks(role, blocks)]
-        if role not in _ROLES:
-            problems.append(f"role {role!r}")
-        if role == (role_before or "assistant"):
-            problems.append(f"role {role!r} {'again' if role_before else 'first'}")
-        if len(set(results)) < len(results) or set(results) - waiting:
-            problems.append(f"answers {results}, called right before: {sorted(waiting)}")
-        if waiting - set(results) and index < len(wire) - 1:
-            problems.append(f"does not answer {sorted(waiting - set(results))}")
-        if len(set(calls)) < len(calls) or called & set(calls):
-            problems.append("a tool call's id for the second time")
-        waiting = set(calls)
-        called |= set(calls)
-        role_before = role
-        breaks += (f"{index}: {problem}" for problem in problems)
-    return breaks
-
-
-def _content_breaks(role: str, blocks: Sequence[Block]) -> Iterator[str]:
-    if not blocks:
-        yield "no content"
-    others = 0
-    for block in blocks:
-        kind = block["type"]
-        if kind == "text" and not block["text"].strip():
-            yield "an empty text"
-        if kind == "tool_use" and (role != "assistant" or _NOT_IN_IDS.search(block["id"])):
-            yield f"a tool call {block['id']!r} with role {role!r}"
-        if kind == "tool_result" and (role != "user" or others):
-            yield "a tool's result that does not come first in a user's message"
-        if kind in ("image", "document") and role != "user":
-            yield f"{kind} with role {role!r}"
-        others += kind != "tool_result"
-
-
 def _read(native: Mapping[str, Any], index: int) -> list[Message]:
     """Convert one message; several if a user message holds tool results."""
     role, content = native.get("role"), native.get("content")

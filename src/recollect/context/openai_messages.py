@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -36,62 +36,9 @@ _AUDIO_FORMATS: Final = ("wav", "mp3")
 _THINKING: Final = ("thinking", "redacted_thinking")
 
 
-def from_openai(messages: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Return neutral messages for a chat completion's list."""
-    return tuple(from_openai_message(message, index) for index, message in enumerate(messages))
-
-
 def to_openai(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return a chat completion's list for neutral messages."""
     return [_native_message(message) for message in messages]
-
-
-def valid_for_openai(messages: Sequence[Message]) -> list[str]:
-    """Return what OpenAI would refuse, one line each; trailing calls may be open."""
-    return openai_rule_breaks(to_openai(messages))
-
-
-def openai_rule_breaks(wire: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what OpenAI would refuse in messages of its own format, one line each."""
-    breaks: list[str] = []
-    waiting: set[str] = set()
-    for index, message in enumerate(wire):
-        role = message.get("role")
-        if role == "tool":
-            answered = message.get("tool_call_id")
-            if answered not in waiting:
-                breaks.append(f"{index}: answers {answered!r}, not called right before")
-            waiting.discard(cast("str", answered))
-        elif waiting:
-            breaks.append(f"{index}: comes before the results of {sorted(waiting)}")
-            waiting = set()
-        if role not in _ROLES:
-            breaks.append(f"{index}: role {role!r}")
-        calls = cast("Sequence[Mapping[str, Any]]", message.get("tool_calls") or ())
-        if calls and role != "assistant":
-            breaks.append(f"{index}: tool calls with role {role!r}")
-        ids = [cast("str", call.get("id")) for call in calls]
-        if len(set(ids)) < len(ids):
-            breaks.append(f"{index}: two tool calls with one id")
-        waiting.update(ids)
-        breaks += (f"{index}: {problem}" for problem in _content_breaks(message))
-    return breaks
-
-
-def _content_breaks(message: Mapping[str, Any]) -> Iterator[str]:
-    role, content = message.get("role"), message.get("content")
-    if isinstance(content, str):
-        return
-    if content is None:
-        if role != "assistant" or not (message.get("tool_calls") or message.get("refusal")):
-            yield "no content"
-        return
-    if not content:
-        yield "an empty list as content"
-    allowed = {"text", "refusal"} if role == "assistant" else {"text"}
-    for part in cast("Sequence[Mapping[str, Any]]", content):
-        if role != "user" and part.get("type") not in allowed:
-            yield f"a part of type {part.get('type')!r} with role {role!r}"
 
 
 def from_openai_message(native: Mapping[str, Any], index: int = 0) -> Message:

@@ -6,8 +6,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
@@ -74,33 +72,8 @@ def is_whole(folder: Path) -> bool:
     return True
 
 
-def write_sealed(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files in one step; concurrent writers of the same files are safe."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        for name, data in files.items():
-            (draft / name).write_bytes(data)
-        seal = {name: sha256(data) for name, data in files.items()}
-        (draft / SEAL).write_text(json.dumps(seal, indent=1), encoding="utf-8")
-        draft.chmod(0o755)
-        _move(draft, folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _move(draft: Path, folder: Path) -> None:
-    try:
-        draft.rename(folder)
-    except OSError:
-        if is_whole(folder):
-            return  # another process was faster
-        shutil.rmtree(folder, ignore_errors=True)
-        draft.rename(folder)
 
 
 # --- Paths of model folders -----------------------------------------------------------------------

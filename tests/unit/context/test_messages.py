@@ -5,22 +5,24 @@ from dataclasses import replace
 import pytest
 
 from recollect.context.anthropic_messages import (
-    anthropic_rule_breaks,
     from_anthropic,
     to_anthropic,
-    valid_for_anthropic,
     with_ids_of_their_own,
 )
 from recollect.context.conversation import grouped
 from recollect.context.edits import Drop, Insert, Keep, Replace, apply
 from recollect.context.openai_messages import (
-    from_openai,
-    openai_rule_breaks,
     to_openai,
-    valid_for_openai,
 )
 from recollect.domain.message import FilePart, ImagePart, Message, TextPart, ToolCall, mention
 from recollect.errors import InvalidInput
+from tests.provider_rules import (
+    anthropic_rule_breaks,
+    from_openai,
+    openai_rule_breaks,
+    valid_for_anthropic,
+    valid_for_openai,
+)
 
 _CALL = {
     "id": "call_1",

@@ -12,7 +12,7 @@ from recollect.models import local_model
 from recollect.models.catalogue import check, list_embedders, open_embedder
 from recollect.models.onnx_embedder import OnnxEmbedder
 from recollect.models.openai_endpoint import OpenAIEmbedder
-from recollect.models.sealed_folder import write_sealed
+from tests.fakes import write_sealed
 from tests.unit.models.tiny_model import DIMENSION, tiny_graph, tiny_tokenizer, write_folder
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
 from recollect.models.faults import ModelDamaged
-from recollect.models.sealed_folder import SealedFiles, is_whole, write_sealed
+from recollect.models.sealed_folder import SealedFiles, is_whole
+from tests.fakes import write_sealed
 
 FILES = {"model.onnx": b"weights" * 1000, "tokenizer.json": b"{}"}
 
@@ -50,23 +49,3 @@ def test_a_damaged_seal_is_an_error_of_ours(tmp_path: Path, seal: bytes):
 
     with pytest.raises(ModelDamaged):
         dict(SealedFiles(tmp_path / "model"))
-
-
-def test_writing_again_mends_a_damaged_folder_and_leaves_nothing_else(tmp_path: Path):
-    write_sealed(tmp_path / "model", FILES)
-    (tmp_path / "model" / "model.onnx").write_bytes(b"")
-
-    write_sealed(tmp_path / "model", FILES)
-
-    assert dict(SealedFiles(tmp_path / "model")) == FILES
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_several_processes_may_write_the_same_at_once(tmp_path: Path):
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
-        futures = [processes.submit(write_sealed, tmp_path / "model", FILES) for _ in range(8)]
-        for future in futures:
-            future.result()
-
-    assert is_whole(tmp_path / "model")
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
