@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from recollect.jobs.worker import JobControl, Worker
     from recollect.keys.service import KeyService
     from recollect.knowledge.base import KnowledgeBase
+    from recollect.knowledge.collections import ReadableCollections
+    from recollect.knowledge.rows import SqlDocuments
     from recollect.ports.archives import Blobs
     from recollect.ports.copies import Copies
     from recollect.ports.judge import Judge
@@ -498,14 +500,14 @@ class Wiring:
             Contents(
                 self.store,
                 self.archives,
-                lambda: self.knowledge.documents,
+                lambda: self.documents,
                 lambda: SqlProposals(self.router.common.database),
                 self.clock,
             ),
             self.recaller,
             self.profiles,
             self.usage,
-            lambda caller: self.knowledge.scopes(caller),
+            lambda caller: self.collections.scopes(caller),
         )
 
     @cached_property
@@ -659,6 +661,18 @@ class Wiring:
         return await self.knowledge.ingester.units(owner)
 
     @cached_property
+    def documents(self) -> SqlDocuments:
+        from recollect.knowledge.rows import SqlDocuments
+
+        return SqlDocuments(self.router.common.database)
+
+    @cached_property
+    def collections(self) -> ReadableCollections:
+        from recollect.knowledge.collections import ReadableCollections
+
+        return ReadableCollections(self.documents)
+
+    @cached_property
     def knowledge(self) -> KnowledgeBase:
         from recollect.assemble.sessions import knowledge_base
 
@@ -666,6 +680,8 @@ class Wiring:
         return knowledge_base(
             self.settings,
             self.database,
+            self.documents,
+            self.collections,
             self.clock,
             self.here.units,
             self.vectors,

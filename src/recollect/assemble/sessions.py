@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from recollect.domain.write import Pending
     from recollect.embedding.service import EmbeddingService
     from recollect.knowledge.base import KnowledgeBase
+    from recollect.knowledge.collections import ReadableCollections
     from recollect.knowledge.retrieval import PassageReader
+    from recollect.knowledge.rows import SqlDocuments
     from recollect.ports.archives import Blobs
     from recollect.ports.jobs import Jobs
     from recollect.ports.language_model import LanguageModel
@@ -151,6 +153,8 @@ def _notes_rules(rules: Mapping[str, NotesRuleSettings]) -> dict[str, NotesRule]
 def knowledge_base(
     settings: Settings,
     database: Database,
+    documents: SqlDocuments,
+    collections: ReadableCollections,
     clock: Clock,
     units: UnitIndex,
     vectors: VectorIndex,
@@ -169,10 +173,8 @@ def knowledge_base(
     from recollect.knowledge.parser import Parser
     from recollect.knowledge.retrieval import Retriever
     from recollect.knowledge.rewriting import Rewriter
-    from recollect.knowledge.rows import SqlDocuments
     from recollect.knowledge.summaries import ModelSummaries
 
-    documents = SqlDocuments(database)
     originals = Originals(contents_of(settings, database), documents)
     ingester = Ingester(
         SqlStore(database, clock),
@@ -197,4 +199,4 @@ def knowledge_base(
         Rewriter(rewrite),
         reader,
     )
-    return KnowledgeBase(documents, originals, ingester, retriever, settings.knowledge)
+    return KnowledgeBase(documents, collections, originals, ingester, retriever, settings.knowledge)

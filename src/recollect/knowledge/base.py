@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
-    Collection,
     Document,
     Passages,
-    collection_name,
     collection_scope,
 )
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import KnowledgeSettings
 from recollect.errors import NotAllowed, NotFound
+from recollect.knowledge.collections import ReadableCollections, writable_scopes
 from recollect.knowledge.ingest import GivenFile, Ingested, Ingester, Originals, Tell
 from recollect.knowledge.retrieval import Retriever
 
@@ -32,12 +30,14 @@ class KnowledgeBase:
     def __init__(
         self,
         documents: SqlDocuments,
+        collections: ReadableCollections,
         originals: Originals,
         ingester: Ingester,
         retriever: Retriever,
         settings: KnowledgeSettings,
     ) -> None:
         self.documents = documents
+        self._collections = collections
         self.originals = originals
         self.ingester = ingester
         self.retriever = retriever
@@ -47,24 +47,9 @@ class KnowledgeBase:
         """Stop the process that reads files."""
         await self.ingester.close()
 
-    async def collections(self, caller: Caller, name: str | None = None) -> list[Collection]:
-        """Return the collections that a caller may read, or those with this name."""
-        found = await self.documents.collections(readable_owners(caller))
-        return [collection for collection in found if name is None or collection.name == name]
-
     async def scopes(self, caller: Caller, names: Iterable[str] | None = None) -> list[Scope]:
         """Return the scopes of the collections with these names that a caller may read."""
-        found = await self.documents.scopes(readable_owners(caller))
-        if names is None:
-            return found
-        wanted = set(names)
-        if missing := wanted.difference(map(collection_name, found)):
-            raise NotFound(
-                f"There is no collection {', '.join(sorted(missing))}",
-                code="unknown_collection",
-                hint="`recollect kb stats` lists the collections.",
-            )
-        return [scope for scope in found if collection_name(scope) in wanted]
+        return await self._collections.scopes(caller, names)
 
     async def document(self, caller: Caller, document_id: str) -> Document:
         """Return a document that the caller may read."""
@@ -110,22 +95,3 @@ class KnowledgeBase:
     async def read(self, caller: Caller, document: Document, tell: Tell | None = None) -> Document:
         """Make pending content of a document searchable now."""
         return await self.ingester.read(document, by=caller.principal, tell=tell)
-
-
-def readable_owners(caller: Caller) -> tuple[Scope, ...]:
-    """Return the scopes whose collections a caller may read.
-
-    These are the workspace's, the user's, the agent's own and those of its children.
-    """
-    here = caller.scope
-    workspace = replace(here, agent=None, user=None)
-    agent = replace(here, user=None)
-    return tuple(dict.fromkeys((here, here.of_user, agent, workspace, *caller.writable)))
-
-
-def writable_scopes(caller: Caller, name: str) -> Sequence[Scope]:
-    """Return the scopes of collections with this name that the caller may write to."""
-    owners = (
-        owner for owner in caller.writable if owner == caller.scope or owner != caller.scope.of_user
-    )
-    return [collection_scope(owner, name) for owner in owners]

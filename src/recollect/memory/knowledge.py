@@ -105,7 +105,7 @@ class KnowledgeDocuments:
     )
     async def collections(self) -> tuple[Collection, ...]:
         """Return the collections that this caller may read, with counts."""
-        return tuple(await self._parts.knowledge.collections(self._caller))
+        return tuple(await self._parts.collections.all(self._caller))
 
     @Operation("GET", "/v1/knowledge/documents", "list_documents", Role.READER, command="kb ls")
     async def list(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from recollect.models.faults import ModelDamaged
+from recollect.models.read_files import note_read, state_of, was_read
 
 SEAL: Final = "sha256.json"
 
@@ -40,7 +41,13 @@ class SealedFiles(Mapping[str, bytes]):
     def place(self, name: str) -> Path:
         """Return where a verified file is, for those who map it or read it piece by piece."""
         expected, file = self._seal[name], self._folder / name
+        return file if was_read(file, expected) else self.read_through(name)
+
+    def read_through(self, name: str) -> Path:
+        """Return where a file is, which is verified however often it was before."""
+        expected, file = self._seal[name], self._folder / name
         try:
+            state = state_of(file)
             with file.open("rb") as opened:
                 found = hashlib.file_digest(opened, "sha256").hexdigest()
         except (FileNotFoundError, NotADirectoryError):
@@ -49,6 +56,7 @@ class SealedFiles(Mapping[str, bytes]):
             raise ModelDamaged(f"{self._folder} cannot be read: {problem}") from None
         if found != expected:
             raise ModelDamaged(f"{file} is damaged (its sha256 is not the recorded one)")
+        note_read(file, expected, state)
         return file
 
     def __contains__(self, name: object) -> bool:
@@ -66,7 +74,7 @@ def is_whole(folder: Path) -> bool:
     try:
         files = SealedFiles(folder)
         for name in files:
-            files.place(name)
+            files.read_through(name)
     except ModelDamaged:
         return False
     return True

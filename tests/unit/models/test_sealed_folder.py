@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,36 @@ def test_a_damaged_seal_is_an_error_of_ours(tmp_path: Path, seal: bytes):
 
     with pytest.raises(ModelDamaged):
         dict(SealedFiles(tmp_path / "model"))
+
+
+def test_a_file_that_was_read_through_is_not_read_again_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("recollect.models.read_files._SETTLED_NS", 0)
+    write_sealed(tmp_path / "model", FILES)
+    SealedFiles(tmp_path / "model").place("model.onnx")
+    read: list[object] = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda *it: read.append(it) or digest(*it))
+
+    SealedFiles(tmp_path / "model").place("model.onnx")
+
+    assert not read
+    changed = tmp_path / "model" / "model.onnx"
+    before = changed.stat()
+    changed.write_bytes(b"weightz" * 1000)
+    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(ModelDamaged, match=r"model\.onnx"):
+        SealedFiles(tmp_path / "model").place("model.onnx")
+
+
+def test_what_was_read_a_moment_after_it_was_written_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_sealed(tmp_path / "model", FILES)
+
+    SealedFiles(tmp_path / "model").place("model.onnx")
+
+    assert not (tmp_path / "cache").exists()
