@@ -10,7 +10,6 @@ from dataclasses import fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from recollect.domain.change import ChangeSet, Committed
 from recollect.domain.embedding import MISSING_VECTORS
 from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope, split, split_reachable
@@ -20,6 +19,7 @@ from recollect.errors import InvalidInput, StorageError
 if TYPE_CHECKING:
     from recollect.assemble.router import Stores, Verb
     from recollect.domain.archive import Archive, Blob
+    from recollect.domain.change import ChangeSet, Committed
     from recollect.domain.document import Document
     from recollect.domain.embedding import Reindexing
     from recollect.domain.filters import Filter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, overload
+from typing import ClassVar, NamedTuple, overload
 
 from recollect.domain.record import Kind, Record
 from recollect.domain.turn import Act, Turn
@@ -83,6 +83,11 @@ class Hit:
 
     It is a passage of an archive only if archives were asked for.
     """
+
+    IN_JSON: ClassVar = (
+        *("id", "score", "span", "passage", "record", "turn", "archive"),
+        *("replaced_by", "explanation", "followed_by"),
+    )
 
     item: Item
     score: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from recollect.domain.followers import FollowerState
 from recollect.domain.meter import MetricFigures
@@ -48,6 +48,8 @@ class IndexStats:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
     """Hits and misses of a cache since the memory was opened."""
+
+    IN_JSON: ClassVar = ("hits", "misses", "entries", "hit_rate")
 
     hits: int = 0
     misses: int = 0

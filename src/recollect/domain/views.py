@@ -8,23 +8,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, Generic, TypeVar, cast
 
-from recollect.domain.hit import Hit
 from recollect.domain.record import Record
-from recollect.domain.stats import CacheStats
 from recollect.errors import RecollectError
 
 T = TypeVar("T")
 Json = dict[str, Any]
 # The attribute of a class that names the properties to include before the fields.
 _DERIVED: Final = "DERIVED"
-# The names of classes with an order of their own.
-_NAMES: Final[Mapping[type[Any], tuple[str, ...]]] = {
-    CacheStats: ("hits", "misses", "entries", "hit_rate"),
-    Hit: (
-        *("id", "score", "span", "passage", "record", "turn", "archive"),
-        *("replaced_by", "explanation", "followed_by"),
-    ),
-}
+# The same of all names, for a class with an order of its own.
+_IN_JSON: Final = "IN_JSON"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +55,7 @@ def _form(value: object) -> Any:
 
 def json_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the names that a dataclass has in JSON: derived properties, then its fields."""
-    return _NAMES.get(kind) or (
+    return getattr(kind, _IN_JSON, None) or (
         *getattr(kind, _DERIVED, ()),
         *(field.name for field in fields(kind)),
     )

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.backends.sql.outage import LOST
 from recollect.domain.fields import checked_share, checked_text
@@ -30,9 +30,12 @@ from recollect.recall.local import AWAY, WAITING, local_hits
 from recollect.recall.pipeline import Recall, RecallServices
 from recollect.recall.question import Question
 from recollect.recall.scan import scan
-from recollect.recall.shared_answers import SharedAnswer, SharedAnswers
 from recollect.recall.user_names import UserNames
 from recollect.spool.service import Spool
+
+if TYPE_CHECKING:
+    # Reading JSON is only needed where answers are shared.
+    from recollect.recall.shared_answers import SharedAnswers
 
 MAX_QUERY: Final = 20_000
 MAX_LIMIT: Final = 1_000
@@ -169,8 +172,7 @@ class CachedRecaller:
                 if all(note == absence for note in recalled.degraded):
                     fresh = self._keep(key, recalled, scopes, versions)
         if fresh is not None and self._shared is not None:
-            answer = SharedAnswer(recalled=fresh.recalled, until=fresh.until)
-            self._shared.keep(text, key, scopes, versions, answer)
+            self._shared.keep(text, key, scopes, versions, fresh.recalled, fresh.until)
         return recalled
 
     def _key(self, asked: _Asked) -> Hashable:

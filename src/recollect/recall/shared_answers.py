@@ -76,10 +76,12 @@ class SharedAnswers:
         key: Hashable,
         scopes: tuple[Scope, ...],
         versions: tuple[int, ...],
-        answer: SharedAnswer,
+        recalled: Recalled,
+        until: datetime,
     ) -> None:
         """Keep an answer for all servers; nobody waits for it."""
         if self._may_share(text):
+            answer = SharedAnswer(recalled=recalled, until=until)
             task = asyncio.create_task(self._keep(key, scopes, versions, answer))
             self._keeping.add(task)
             task.add_done_callback(self._keeping.discard)
