@@ -16,12 +16,12 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, core_schema
 
 from recollect.domain.audit import AuditVerdict
+from recollect.domain.caches import CacheStats
 from recollect.domain.document import Document
 from recollect.domain.hit import ArchivePassage, Hit
 from recollect.domain.injection import Replay
 from recollect.domain.preview import ContextPreview
 from recollect.domain.record import Episode, Kind, Procedure, Record, Version
-from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Summary
 from recollect.domain.turn import Turn
 from recollect.domain.views import Json, json_names

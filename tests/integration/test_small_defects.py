@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from recollect import Memory
-from recollect.domain.embedding import REEMBED
+from recollect.domain.embedding_jobs import REEMBED
 from recollect.domain.times import to_micros
 from recollect.recall.fence import fenced
 from recollect.server import console

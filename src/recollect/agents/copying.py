@@ -52,7 +52,7 @@ from recollect.backends.sql.rows import Row, past_row, rows_of, to_json
 from recollect.backends.sql.scopes import lock_scopes
 from recollect.domain.archive import Blob, new_blob_name
 from recollect.domain.audit import ERASE, KEEP, MOVE_IN
-from recollect.domain.embedding import MISSING_VECTORS
+from recollect.domain.embedding_jobs import MISSING_VECTORS
 from recollect.domain.forgetting import FORGET
 from recollect.domain.ids import new_id
 from recollect.domain.job import Progress

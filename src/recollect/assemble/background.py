@@ -9,7 +9,7 @@ from recollect.assemble.writing import reading_handlers
 from recollect.backends.sql.database import Database
 from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
-from recollect.domain.embedding import EMBED, REEMBED
+from recollect.domain.embedding_jobs import EMBED, REEMBED
 from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
 from recollect.domain.write import EXTRACT_IDLE, READING

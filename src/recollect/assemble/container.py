@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from recollect.backends.sql.database import Database
     from recollect.directory.service import WorkspaceDirectory
     from recollect.domain.archive import Archive
+    from recollect.domain.caches import CacheStats
     from recollect.domain.document import Document
     from recollect.domain.model_tier import ModelUsage
     from recollect.domain.record import Record
     from recollect.domain.scope import Scope
-    from recollect.domain.stats import CacheStats
     from recollect.domain.turn import Turn
     from recollect.domain.unit import OwnerUnits
     from recollect.embedding.late_vectors import LateVectors, VectorGaps

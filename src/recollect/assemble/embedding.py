@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from recollect.domain.caches import CacheStats
 from recollect.domain.embedding import (
     EmbedderCheck,
     EmbedderChoice,
@@ -14,7 +15,6 @@ from recollect.domain.embedding import (
     MemoryCalibration,
 )
 from recollect.domain.model_tier import ModelUsage
-from recollect.domain.stats import CacheStats
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import NotAvailable
 from recollect.models import catalogue, local_model

@@ -19,8 +19,6 @@ from recollect.agents.overlays import overlays_in, put_overlay, read_agents
 from recollect.assemble.stores import contents_of, open_database
 from recollect.backends.sql.agent_marks import AWAY, HOME, MOVE, read_marks, set_marks
 from recollect.domain.access import MOVE_AGENT, AgentMove
-from recollect.domain.audit import NewAuditEntry
-from recollect.domain.change import ChangeSet
 from recollect.domain.ids import new_id
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Caller, Scope
@@ -431,6 +429,10 @@ class AgentMover:
         return to_micros(self._common.clock.now())
 
     async def _audit(self, caller: Caller, action: str, payload: Mapping[str, Any]) -> None:
+        # Every process follows moves, and hardly any moves an agent itself.
+        from recollect.domain.audit import NewAuditEntry
+        from recollect.domain.change import ChangeSet
+
         scope = Scope(org=caller.scope.org, workspace=caller.scope.workspace)
         entry = NewAuditEntry(scope=scope, action=action, target="agent", payload=payload)
         changes = ChangeSet(principal=caller.principal, scope=scope, audit=(entry,))

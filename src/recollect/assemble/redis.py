@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from recollect.backends.redis.keys import ANSWERS, VECTORS, Keys
 from recollect.backends.redis.link import RedisLink, RedisPlace
 from recollect.backends.redis.messages import Message, Messages
-from recollect.domain.stats import CacheStats
+from recollect.domain.caches import CacheStats
 from recollect.settings.place import told_url
 from recollect.writing.redaction import Redactor
 

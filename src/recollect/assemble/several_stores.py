@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from recollect.domain.embedding import MISSING_VECTORS
+from recollect.domain.embedding_jobs import MISSING_VECTORS
 from recollect.domain.hit import Recalled
 from recollect.domain.scope import Scope, split, split_reachable
 from recollect.domain.times import to_micros

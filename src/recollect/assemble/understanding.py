@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from recollect.domain.stats import CacheStats
+from recollect.domain.caches import CacheStats
 
 if TYPE_CHECKING:
     from recollect.assemble.embedding import OpenedEmbedder

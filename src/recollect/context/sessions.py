@@ -11,11 +11,11 @@ from recollect.context.archives.manager import ToolResultManager
 from recollect.context.session import Session
 from recollect.context.session_state import SessionParts
 from recollect.context.window import Budget
+from recollect.domain.caches import CacheStats
 from recollect.domain.fields import MAX_LABEL, checked_text
 from recollect.domain.forgetting import Target
 from recollect.domain.ids import new_id
 from recollect.domain.scope import Caller
-from recollect.domain.stats import CacheStats
 
 # The input size of model families in tokens, by the beginning of their names.
 _FAMILIES: Final[Mapping[str, int]] = MappingProxyType(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.context.compression import Trimmer, captioned, content_key
 from recollect.context.message_formats import messages_of
+from recollect.domain.caches import CacheStats
 from recollect.domain.context import Tongue
 from recollect.domain.fields import MAX_ITEMS, MAX_LABEL, Draft, RecordFields
 from recollect.domain.filters import Filter
@@ -25,7 +26,6 @@ from recollect.domain.message import ImagePart, Message, TextPart, mention
 from recollect.domain.record import SESSION_EPISODE, Evidence, Kind, Record
 from recollect.domain.scope import Caller
 from recollect.domain.sections import CompressionSettings
-from recollect.domain.stats import CacheStats
 from recollect.domain.summary import Point, PointKind, SegmentSummary, SessionDigest
 from recollect.domain.turn import Turn
 from recollect.domain.write import FORGET_WISH

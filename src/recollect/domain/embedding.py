@@ -8,15 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast
 
-from recollect.domain.job import NewJob
+from recollect.domain.caches import CacheStats
 from recollect.domain.scope import Scope
-from recollect.domain.stats import CacheStats
 
-EMBED: Final = "embed"
-# The job that changes to another model.
-REEMBED: Final = "reembed"
-# One job makes all missing vectors.
-MISSING_VECTORS: Final = NewJob(kind=EMBED, key="missing")
 GAP_LASTS: Final = timedelta(minutes=5)
 """How long units may lack vectors that no job makes until that is a problem."""
 

@@ -34,6 +34,14 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobCounts:
+    """Counts of waiting and failed jobs."""
+
+    waiting: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A job that is leased until `lease_until`."""
 

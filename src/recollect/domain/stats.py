@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
+from recollect.domain.caches import CacheStats
 from recollect.domain.followers import FollowerState
+from recollect.domain.job import JobCounts
 from recollect.domain.meter import MetricFigures
 from recollect.domain.model_tier import ModelUsage
 from recollect.domain.relation import RULES
@@ -28,14 +30,6 @@ class StoreCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobCounts:
-    """Counts of waiting and failed jobs."""
-
-    waiting: int
-    failed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexStats:
     """The contents of the in-process search index."""
 
@@ -43,21 +37,6 @@ class IndexStats:
     units: int
     bytes: int
     budget_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheStats:
-    """Hits and misses of a cache since the memory was opened."""
-
-    IN_JSON: ClassVar = ("hits", "misses", "entries", "hit_rate")
-
-    hits: int = 0
-    misses: int = 0
-    entries: int = 0
-
-    @property
-    def hit_rate(self) -> float:
-        return round(self.hits / max(1, self.hits + self.misses), 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +65,9 @@ class RedisStats:
     calls: int = 0
     failures: int = 0
     away_seconds: float = 0.0
-    recall_cache: CacheStats = CacheStats()
-    embedding_cache: CacheStats = CacheStats()
-    state: CacheStats = CacheStats()
+    recall_cache: CacheStats = field(default_factory=CacheStats)
+    embedding_cache: CacheStats = field(default_factory=CacheStats)
+    state: CacheStats = field(default_factory=CacheStats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

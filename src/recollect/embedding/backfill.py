@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from recollect.domain.archive import Archive
 from recollect.domain.change import ChangeSet
 from recollect.domain.document import Document
-from recollect.domain.embedding import EMBED, MISSING_VECTORS, UnitVector
+from recollect.domain.embedding import UnitVector
+from recollect.domain.embedding_jobs import EMBED, MISSING_VECTORS
 from recollect.domain.job import Job
 from recollect.domain.record import Record
 from recollect.domain.turn import Turn

@@ -17,14 +17,8 @@ from operator import attrgetter
 from typing import Final
 
 from recollect.domain.change import ChangeSet, Committed
-from recollect.domain.embedding import (
-    EMBED,
-    GAP_LASTS,
-    MISSING_VECTORS,
-    REEMBED,
-    EmbeddingModel,
-    UnitVector,
-)
+from recollect.domain.embedding import GAP_LASTS, EmbeddingModel, UnitVector
+from recollect.domain.embedding_jobs import EMBED, MISSING_VECTORS, REEMBED
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits
 from recollect.embedding.service import EmbeddingService

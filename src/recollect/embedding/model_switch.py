@@ -15,7 +15,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from recollect.domain.embedding import REEMBED, EmbeddingModel
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding_jobs import REEMBED
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.scope import Scope
 from recollect.embedding.backfill import VectorBackfill, VectorMaker

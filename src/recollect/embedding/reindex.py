@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
 from recollect.domain.document import Document
-from recollect.domain.embedding import MISSING_VECTORS, REEMBED, EmbeddingModel, Reindexing
+from recollect.domain.embedding import EmbeddingModel, Reindexing
+from recollect.domain.embedding_jobs import MISSING_VECTORS, REEMBED
 from recollect.domain.job import Job, NewJob, Progress
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope

@@ -33,7 +33,8 @@ from recollect.backends.sql.models import find_model, model_number, models_by_nu
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_scope, scopes_by_id
-from recollect.domain.embedding import EMBED, REEMBED, EmbeddingModel
+from recollect.domain.embedding import EmbeddingModel
+from recollect.domain.embedding_jobs import EMBED, REEMBED
 from recollect.domain.scope import Scope
 from recollect.domain.times import to_micros
 from recollect.embedding.index_rebuild import owners_of

@@ -16,7 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.embedding import MISSING_VECTORS, EmbeddingModel, MemoryCalibration
+from recollect.domain.embedding import EmbeddingModel, MemoryCalibration
+from recollect.domain.embedding_jobs import MISSING_VECTORS
 from recollect.domain.job import NewJob
 from recollect.domain.scope import Scope
 from recollect.domain.unit import OwnerUnits

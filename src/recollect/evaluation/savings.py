@@ -23,8 +23,8 @@ from recollect.context.compression import (
 from recollect.context.edits import apply
 from recollect.context.summariser import Summariser
 from recollect.context.summary_text import summary_message
+from recollect.domain.caches import CacheStats
 from recollect.domain.message import Message, TextPart, ToolCall
-from recollect.domain.stats import CacheStats
 from recollect.evaluation.digests import LabelledText
 from recollect.language.digest import digest
 from recollect.language.token_estimate import EstimatedTokens

@@ -10,6 +10,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from recollect.domain.caches import CacheStats
 from recollect.domain.filters import Filter
 from recollect.domain.meter import (
     CounterName,
@@ -24,7 +25,6 @@ from recollect.domain.model_tier import ModelUsage
 from recollect.domain.record import Record
 from recollect.domain.scope import Holding, Scope, split
 from recollect.domain.stats import (
-    CacheStats,
     DuplicatePair,
     Health,
     HealthFigures,

@@ -26,9 +26,8 @@ from recollect.backends.sql.job_rows import OPEN, insert_jobs
 from recollect.backends.sql.portable import listed
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
-from recollect.domain.job import Job, JobReport, JobState, NewJob, is_gone
+from recollect.domain.job import Job, JobCounts, JobReport, JobState, NewJob, is_gone
 from recollect.domain.page import Cursor
-from recollect.domain.stats import JobCounts
 from recollect.domain.times import from_micros, to_micros
 from recollect.ports.runtime import Clock
 

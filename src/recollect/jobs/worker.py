@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
-from recollect.domain.embedding import EMBED, REEMBED, Reindexing
+from recollect.domain.embedding import Reindexing
+from recollect.domain.embedding_jobs import EMBED, REEMBED
 from recollect.domain.fields import MAX_TITLE, checked_text
 from recollect.domain.forgetting import FORGET
 from recollect.domain.job import Job, JobReport, JobState, new_holder

@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from recollect.domain.job import Job, JobReport, JobState, NewJob
+    from recollect.domain.job import Job, JobCounts, JobReport, JobState, NewJob
     from recollect.domain.page import Cursor
-    from recollect.domain.stats import JobCounts
 
 
 class Jobs(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Protocol
 
-from recollect.domain.stats import CacheStats
+from recollect.domain.caches import CacheStats
 
 
 class SharedCache(Protocol):

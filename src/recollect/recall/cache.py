@@ -11,13 +11,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recollect.backends.sql.outage import LOST
+from recollect.domain.caches import CacheStats
 from recollect.domain.fields import checked_share, checked_text
 from recollect.domain.filters import Filter
 from recollect.domain.hit import Hit, Recalled
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
-from recollect.domain.stats import CacheStats
 from recollect.domain.times import aware
 from recollect.domain.turn import Turn
 from recollect.embedding.service import EmbeddingService

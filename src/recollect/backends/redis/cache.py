@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.backends.redis.keys import Keys
 from recollect.backends.redis.link import RedisLink
-from recollect.domain.stats import CacheStats
+from recollect.domain.caches import CacheStats
 
 _MILLISECOND: Final = timedelta(milliseconds=1)
 

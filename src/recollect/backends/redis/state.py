@@ -14,8 +14,8 @@ from typing import Any, Final
 from recollect.backends.redis.keys import Keys
 from recollect.backends.redis.link import RedisAway, RedisLink
 from recollect.backends.sql.state import SqlState
+from recollect.domain.caches import CacheStats
 from recollect.domain.scope import Scope
-from recollect.domain.stats import CacheStats
 from recollect.ports.runtime import Clock
 from recollect.ports.state import StateEntry, StateKey
 

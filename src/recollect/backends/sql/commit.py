@@ -34,7 +34,7 @@ from recollect.backends.sql.rows import (
 )
 from recollect.backends.sql.scopes import lock_or_make_scope, lock_scope
 from recollect.domain.change import Access, ChangeSet, Committed, Feedback, RecordChange
-from recollect.domain.embedding import MISSING_VECTORS
+from recollect.domain.embedding_jobs import MISSING_VECTORS
 from recollect.domain.job import NewJob
 from recollect.domain.record import Record, Status
 from recollect.domain.relation import Conflict as RecordConflict

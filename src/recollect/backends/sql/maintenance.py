@@ -26,7 +26,8 @@ from recollect.backends.sql.sqlite_database import SqliteDatabase
 from recollect.domain.archive import Blob
 from recollect.domain.files import is_full, make_file, make_folder, make_private, what_to_free
 from recollect.domain.forgetting import FORGET
-from recollect.domain.stats import DatabaseCondition, IndexFigures, JobCounts, TroubledJob
+from recollect.domain.job import JobCounts
+from recollect.domain.stats import DatabaseCondition, IndexFigures, TroubledJob
 from recollect.errors import Conflict, NotAvailable, StorageBusy, StorageError
 
 # --- Copying the whole database while it is in use, and bringing a copy back ----------------------

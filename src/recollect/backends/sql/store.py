@@ -45,7 +45,6 @@ from recollect.backends.sql.rows import (
 from recollect.backends.sql.scopes import find_scopes, read_versions
 from recollect.domain.hit import Standing
 from recollect.domain.record import Kind, Record, Status, Version
-from recollect.domain.stats import StoreCounts
 from recollect.domain.times import from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from recollect.domain.page import Cursor
     from recollect.domain.relation import Link
     from recollect.domain.scope import Scope
+    from recollect.domain.stats import StoreCounts
     from recollect.domain.turn import Turn
     from recollect.ports.runtime import Clock
 
@@ -209,6 +209,9 @@ class SqlStore:
         )
 
     async def counts(self, scopes: Sequence[Scope]) -> StoreCounts:
+        # The figures of a memory are many classes, which few processes need.
+        from recollect.domain.stats import StoreCounts
+
         def read(connection: Connection) -> StoreCounts:
             found = find_scopes(connection, scopes)
             turns, units = schema.turns.c, schema.scopes.c
