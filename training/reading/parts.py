@@ -31,6 +31,7 @@ from training.reading.network import (
 WORTH = ("not", "days", "weeks", "long")
 STANCES = ("told", "asked", "requested", "supposed", "quoted", "denied", "chatter", "task")
 ABOUT = ("user", "other", "thing")
+TOLD = [STANCES.index(it) for it in ("told", "denied")]
 HEADS = ("worth", "stance", "about")
 UNSURE = 0.4
 PRECISION = 0.88
@@ -130,9 +131,12 @@ def message_pairs(tokens: Tokens, rows: Sequence[Row], device: str) -> Pairs:
     return Pairs(tokens, texts, labels, None, device, is_message=True)
 
 
-def worth_odds(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return how sure it is that each part is worth keeping, as log odds."""
-    return np.logaddexp.reduce(scores[:, 1:], axis=1) - scores[:, 0]
+def kept_odds(worth: NDArray[np.float32], stance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return how sure it is that each part is told and worth keeping, as log odds."""
+    kept = np.logaddexp.reduce(worth[:, 1:], axis=1) - np.logaddexp.reduce(worth, axis=1)
+    meant = np.logaddexp.reduce(stance[:, TOLD], axis=1) - np.logaddexp.reduce(stance, axis=1)
+    both = np.minimum(kept + meant, -np.finfo(np.float32).eps)
+    return both - np.log(-np.expm1(both))
 
 
 def limit_at(
@@ -162,7 +166,7 @@ def report(network: PairNetwork, tokens: Tokens, work: Path, device: str) -> dic
         rows = [row for row in read_rows(work, "parts", held) if row["talk"].startswith("talks")]
         parts = Parts(tokens, rows, 1.0, 1, 0, device)
         worth, stance, about = read_scores(network, parts.pairs, *HEADS)
-        odds = worth_odds(worth)
+        odds = kept_odds(worth, stance)
         sure = np.array([row["sure"] for row in rows])
         kept = np.array([row["worth"] != "not" for row in rows])
         if held == "choose":

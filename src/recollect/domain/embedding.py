@@ -201,8 +201,8 @@ class JudgeCalibration:
 class ReaderCalibration:
     """The figures of a reader; odds are logarithms."""
 
-    limit: float = 0.0
-    """The odds from which a part of a message is kept."""
+    limit: float = -0.2
+    """The odds from which a part of a message is kept: that it is told, and worth keeping."""
     need: float = 0.0
     """The odds from which a message needs memory."""
     about: float = 0.8

@@ -214,6 +214,8 @@ _STANCES: Final[tuple[Stance, ...]] = (
     "task",
 )
 _ABOUT: Final = ("user", "other", "thing")
+# What is denied is told as well: "I don't work there any more".
+_TOLD: Final = [_STANCES.index("told"), _STANCES.index("denied")]
 # A text of this many characters has more tokens than are read.
 _MAX_READ_CHARS: Final = 1_000
 
@@ -442,9 +444,9 @@ class LocalReader:
         return [float(it) for it in scores[:, 1] - scores[:, 0] - self._calibration.need]
 
     def _reading(self, worth: Scores, stance: Scores, about: Scores) -> Reading:
-        """Return the odds that a part is worth keeping, how long it lasts, and how it is meant."""
+        """Return how sure it is that a part is told and worth keeping, and what else is read."""
         kept = worth[1:].astype(np.float64)
-        odds = float(np.logaddexp.reduce(kept) - worth[0])
+        odds = _odds_of_both(_share(worth, slice(1, None)), _share(stance, _TOLD))
         shares = np.exp(about - about.max())
         likely = int(shares.argmax())
         is_sure = shares[likely] / shares.sum() >= self._calibration.about
@@ -464,6 +466,18 @@ class LocalReader:
         if len(pieces) <= 2 * _MAX_SIDE_TOKENS:
             return pieces
         return [*pieces[:_MAX_SIDE_TOKENS], *pieces[-_MAX_SIDE_TOKENS:]]
+
+
+def _share(scores: Scores, places: slice | list[int]) -> float:
+    """Return the logarithm of the probability of these places together."""
+    every = scores.astype(np.float64)
+    return float(np.logaddexp.reduce(every[places]) - np.logaddexp.reduce(every))
+
+
+def _odds_of_both(one: float, other: float) -> float:
+    """Return the log odds that both hold, of the logarithms of their probabilities."""
+    both = min(one + other, -np.finfo(np.float64).eps)
+    return float(both - np.log(-np.expm1(both)))
 
 
 def open_reader(folder: Path | None) -> LocalReader | None:

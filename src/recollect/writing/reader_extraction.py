@@ -45,8 +45,8 @@ from recollect.ports.reader import PartReader, Reading, Stance
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 # What is denied is told: "I don't work there any more".
 TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
-# How far below its limit a reader may be wrong about plain statements.
-_DOUBT: Final = 1.0
+# How far below its limit a reader may be wrong about plain statements and wishes.
+_DOUBT: Final = 1.5
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
@@ -213,10 +213,10 @@ class _ReadPart(NamedTuple):
 
     def _is_kept(self, reading: Reading) -> bool:
         """Return whether a reading is of worth; in doubt, if it is one of the plain statements."""
-        in_doubt = reading.score > -_DOUBT
-        return reading.score > 0 or (
-            in_doubt and stated_category(self.part.clause.plain) is not None
-        )
+        said = self.part.clause.plain
+        plain = said[preface(said).length :]
+        is_plain = says_who(plain) and stated_category(plain) is not None
+        return reading.score > (-_DOUBT if is_plain else 0)
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
