@@ -155,10 +155,6 @@ class Archive:
         """Return whether the content is text, which can be searched and shown in parts."""
         return self.chars > 0
 
-    @property
-    def is_indexed_whole(self) -> bool:
-        return self.indexed_chars == self.chars
-
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 

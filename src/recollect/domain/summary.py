@@ -58,10 +58,6 @@ class Summary:
         return f"{self.ID_PREFIX}{self.key}"
 
     @property
-    def positions(self) -> range:
-        return range(self.start, self.end)
-
-    @property
     def topics(self) -> tuple[str, ...]:
         return self.told(PointKind.TOPIC)
 

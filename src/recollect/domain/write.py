@@ -221,11 +221,6 @@ class Claim:
         is_kept = self.explicit or self.topic or self.lasts == "long"
         return Tier.LONG if is_kept else Tier.SHORT
 
-    @property
-    def buffer_class(self) -> BufferClass:
-        """Return the class that determines its time to live while it is short-term."""
-        return buffer_class(self.category)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
