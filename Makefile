@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dist setup serve test test-files test-servers coverage test-databases docs adapters adapter-environments lint lint-style lint-types format soak test-api attack bench bench-peers training-smoke lock upgrade clean console system-packages screenshots console-bench
+.PHONY: help dist setup serve test test-files test-mysql test-servers coverage test-databases docs adapters adapter-environments lint lint-style lint-types format soak test-api attack bench bench-peers training-smoke lock upgrade clean console system-packages screenshots console-bench
 
 # Paths stay relative, so that a clone in a folder with spaces works.
 BIN := .venv/bin
@@ -21,12 +21,15 @@ serve: ## start the server and the console on 127.0.0.1:7077
 	@$(BIN)/recollect serve
 
 test: lint-style adapter-environments system-packages ## everything a change must pass: lint, types, layers, tests
-	@$(MAKE) --no-print-directory -j 2 test-files test-servers
+	@$(MAKE) --no-print-directory -j 2 test-files test-mysql test-servers
 
-# Two at a time: a test of either often waits, for a server, a browser or another process. Types are
-# checked ahead of the shorter one.
+# Two at a time, which take about as long: a test of either often waits, for a server, a browser or
+# another process.
 test-files:
 	@sh tools/run_tests.sh 2 --ignore tests/console
+
+test-mysql: test-files
+	@sh tools/run_tests.sh 2 --database mysql $(ON_SERVERS)
 
 test-servers: lint-types
 	@mkdir -p reports
@@ -34,8 +37,7 @@ test-servers: lint-types
 	   $(BIN)/python tools/console.py test && \
 	   $(MAKE) --no-print-directory docs && \
 	   sh tools/run_tests.sh 1 tests/console && \
-	   sh tools/run_tests.sh 1 --database postgresql $(ON_SERVERS) && \
-	   sh tools/run_tests.sh 1 --database mysql $(ON_SERVERS); } >reports/test-servers.log 2>&1; \
+	   sh tools/run_tests.sh 1 --database postgresql $(ON_SERVERS); } >reports/test-servers.log 2>&1; \
 	  status=$$?; cat reports/test-servers.log; exit $$status
 
 coverage: setup ## which lines of the package the tests reach
