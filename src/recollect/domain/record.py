@@ -196,13 +196,6 @@ _ALIASES: Final[tuple[frozenset[str], ...]] = (
     frozenset({"domain-facts", "domain-fact"}),
 )
 
-PRESETS: Final[tuple[str, ...]] = (
-    *("user", "project", "feedback", "reference"),
-    *("user-profile", "domain-facts", "task-traces", "tool-effects"),
-    *("project-context", "adr", "convention", "known-issue", "preference"),
-    *("decision", "follow-up", "sentiment"),
-)
-
 
 def with_aliases(category: str) -> frozenset[str]:
     """Return the category and its aliases."""

@@ -81,12 +81,6 @@ def measure_digests(
     }
 
 
-def missed(text: LabelledText, room: int) -> list[tuple[tuple[str, ...], ...]]:
-    """Return the facts that the digest of a text lacks."""
-    short = str(digest(text.text, room, EstimatedTokens().count, query=text.query))
-    return [fact for fact in text.facts if not _holds(short, fact)]
-
-
 def _text(folder: Path, form: Mapping[str, Any]) -> LabelledText:
     return LabelledText(
         name=form["file"],

@@ -16,11 +16,6 @@ from recollect.models.read_files import note_read, state_of, was_read
 SEAL: Final = "sha256.json"
 
 
-def is_sealed(folder: Path) -> bool:
-    """Return whether a sealed folder exists; reading it verifies the files."""
-    return (folder / SEAL).is_file()
-
-
 class SealedFiles(Mapping[str, bytes]):
     """The files of a sealed folder by name, each read and verified when it is wanted.
 
