@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from recollect.domain.files import cache_folder, make_folder, open_new
+from recollect.domain.files import cache_folder, data_folder, make_folder, open_new
 from recollect.errors import RecollectError
 
 # What was written just now may be written again without another time.
@@ -41,6 +41,9 @@ def note_read(file: Path, digest: str, state: str) -> None:
         return
     # Without a place for notes it is read again.
     with contextlib.suppress(OSError, RecollectError):
+        if not (data_folder().is_dir() or cache_folder().is_dir()):
+            # Whoever keeps the memory elsewhere wants nothing of ours in their home.
+            return
         note = _note_of(file)
         make_folder(note.parent)
         draft = note.with_name(f"{note.name}.{os.getpid()}")

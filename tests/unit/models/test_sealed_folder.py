@@ -58,6 +58,7 @@ def test_a_file_that_was_read_through_is_not_read_again_until_it_changes(
 ):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("recollect.models.read_files._SETTLED_NS", 0)
+    (tmp_path / "cache" / "recollect").mkdir(parents=True)
     write_sealed(tmp_path / "model", FILES)
     SealedFiles(tmp_path / "model").place("model.onnx")
     read: list[object] = []
