@@ -39,7 +39,7 @@ _BESIDE = {
         "老范下周休假。",
     ),
 }
-_CHANGE = {"en": "I moved to Turin last weekend.", "zh": "我搬家了，现在住在厦门。"}
+_CHANGE = {"en": "I moved to Turin last weekend.", "zh": "我上周搬去厦门了。"}
 _ASKED = {"en": "Where do I live?", "zh": "我住在哪里？"}
 _ASKED_OF_SISTER = {"en": "Where does my sister live?", "zh": "我姐姐住在哪里？"}
 

@@ -181,8 +181,6 @@ class JudgeCalibration:
     """Keep both, linked as an update: p(update)."""
     surface: float = 0.8
     """Keep both, linked as update or conflict: p(update) + p(conflict), in both directions."""
-    near: float = 0.3
-    """A record that is less similar than this is neither updated nor contradicted."""
     margin: float = 0.1
     """A statement changes one record: those less similar than the nearest by this are skipped."""
     replace: float = 0.8

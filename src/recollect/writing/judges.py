@@ -23,6 +23,7 @@ from recollect.domain.relation import RULES, Relation, Verdict
 from recollect.errors import ModelError, RecollectError
 from recollect.language.characters import fold
 from recollect.language.quantities import numbers
+from recollect.language.times.dating import without_dates
 from recollect.language.words import is_stop_word, stem
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.judge import CLASSES, Judge, Judged, PairClassifier, Statement
@@ -275,12 +276,10 @@ class ThresholdJudge:
         if same >= limits.same and not (have_other_numbers(*texts) or are_turned_round(*texts)):
             return self._make_verdict("same", same, "says the same", is_sure=same >= limits.merge)
         update, changed = float(row[_UPDATE]), float(min(map(_change, (row, back))))
-        is_far = pair.near is not None and pair.near < limits.near
-        if is_far or max(changed - limits.surface, update - limits.update) < 0:
+        if max(changed - limits.surface, update - limits.update) < 0:
             different = float(row[_DIFFERENT])
-            is_doubtful = not is_far and different < _MIN_DIFFERENT
             verdict = self._make_verdict("different", different, "both can be true")
-            return replace(verdict, is_doubtful=is_doubtful)
+            return replace(verdict, is_doubtful=different < _MIN_DIFFERENT)
         is_sure = changed >= limits.replace and (pair.near or 0.0) >= limits.replace_near
         if update < limits.update and row[_CONFLICT] > row[_UPDATE]:
             return self._make_verdict(
@@ -315,7 +314,7 @@ class ThresholdJudge:
 
     async def _guesses(self, statements: Sequence[Statement]) -> Sequence[FacetGuess]:
         """Return what the statements state, as a person said or else as they are read."""
-        texts = [statement.text for statement in statements]
+        texts = [without_dates(statement.text) for statement in statements]
         read = [UNDECIDED] * len(texts) if self._facets is None else await self._facets.read(texts)
         return [
             FacetGuess(facet=statement.facet, facets={statement.facet: 1.0})
@@ -362,7 +361,9 @@ class ThresholdJudge:
     def _probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         if not pairs:
             return np.empty((0, len(CLASSES)))
-        logits = np.asarray(self._classifier.logits(pairs), np.float64)
+        # As people say it: that is what the model was trained on.
+        said = [(without_dates(first), without_dates(second)) for first, second in pairs]
+        logits = np.asarray(self._classifier.logits(said), np.float64)
         scaled = logits / self._limits.temperature
         odds = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)

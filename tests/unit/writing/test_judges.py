@@ -32,7 +32,6 @@ class FakeClassifier:
     calibration = JudgeCalibration(
         update=0.8,
         surface=0.7,
-        near=0.3,
         margin=0.1,
         replace=0.8,
         replace_near=0.7,
@@ -115,7 +114,6 @@ _UPDATE, _BACK = [0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.85, 0.05]
         ([0.05, 0.05, 0.05, 0.85], 0.8, "update", False),
         (_BACK, 0.6, "update", False),
         (_BACK, None, "update", False),
-        (_BACK, 0.2, "different", False),
     ],
 )
 async def test_a_record_is_changed_only_by_what_is_near_and_seen_both_ways(
@@ -124,6 +122,17 @@ async def test_a_record_is_changed_only_by_what_is_near_and_seen_both_ways(
     verdict = await _local(_UPDATE, backward, near=near)
 
     assert (verdict.relation, verdict.is_sure) == (relation, is_sure)
+
+
+@pytest.mark.parametrize("text", ["Ann moved to Porto last month{}", "安上个月{}搬到了波尔图"])
+async def test_dates_that_were_put_behind_times_are_not_read(text: str):
+    said, dated = text.format(""), text.format(" (2026-10)" if text.isascii() else "（2026-10）")
+    classifier = FakeClassifier({(_OLD, said): _UPDATE, (said, _OLD): _BACK})
+    stored = Statement(text=_OLD, said_at=_THEN)
+
+    judged = await ThresholdJudge(classifier).judge(_said(dated, 3), [stored])
+
+    assert judged.verdicts[0].relation == "update"
 
 
 async def test_vectors_of_another_model_are_not_trusted():

@@ -21,6 +21,8 @@ _MONTH = 31 * DAY
 # "Today's youth" means no day, and "后天（周六）" tells which.
 _UNDATED = ("(", "（", "'", "’")
 _QUOTATIONS = ("“”", "「」", "『』", "《》")
+_DAY = r"\d{4}(?:-\d\d){0,2}"
+_BESIDE = re.compile(rf" \({_DAY}(?: to {_DAY})?\)|（{_DAY}(?:至{_DAY})?）")
 _AFTER_A_WORD = re.compile(r"[A-Za-z0-9]\s+$")
 
 
@@ -37,6 +39,11 @@ def with_dates(text: str, said_at: datetime, language: Tongue) -> str:
             told += [text[end : mention.stop], f"（{date}）" if language == "zh" else f" ({date})"]
             end = mention.stop
     return "".join([*told, text[end:]])
+
+
+def without_dates(text: str) -> str:
+    """Return the text as it was said, without the dates that `with_dates` puts behind times."""
+    return _BESIDE.sub("", text)
 
 
 def last_day(text: str, said_at: datetime) -> datetime | None:
