@@ -452,6 +452,7 @@ class LocalReader:
         is_sure = shares[likely] / shares.sum() >= self._calibration.about
         return Reading(
             score=odds - self._calibration.limit,
+            worth=float(np.logaddexp.reduce(kept) - worth[0]),
             lasts=_LASTS[int(kept.argmax())],
             stance=_STANCES[int(stance.argmax())],
             about=_ABOUT[likely] if is_sure else "",

@@ -17,7 +17,9 @@ class Reading:
     """What a reader makes of one part of a message."""
 
     score: float
-    """Above 0 it is worth keeping."""
+    """Above 0 it is told, and worth keeping."""
+    worth: float = 0.0
+    """Above 0 it is worth keeping, however it is meant."""
     lasts: Lasts
     stance: Stance = "told"
     about: str = ""

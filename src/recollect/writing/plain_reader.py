@@ -39,7 +39,8 @@ class PlainReader:
             if category == "feedback" and stance == "requested":
                 stance = "told"  # "stop adding emojis" is no task
             is_kept = category is not None or (goes_on and stance == "told")
-            found.append(Reading(score=1.0 if is_kept else -1.0, lasts="days", stance=stance))
+            odds = 1.0 if is_kept else -1.0
+            found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance))
         return found
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:

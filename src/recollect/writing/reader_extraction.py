@@ -274,7 +274,7 @@ def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
 
     "I've been here for nine years, never late once" has the words of a wish.
     """
-    met = [it.score for part, it, _ in read if _meet(claim, part.clause)]
+    met = [it.worth for part, it, _ in read if _meet(claim, part.clause)]
     return not claim.explicit or not met or max(met) >= -_DOUBT
 
 
