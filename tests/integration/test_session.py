@@ -743,8 +743,12 @@ def test_blocking_code_has_sessions_too(database_path: Path):
             again.prepare()
 
 
-async def test_closing_a_memory_twice_is_closing_it_once(tmp_path: Path):
+async def test_closing_a_memory_twice_is_closing_it_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     async with Memory.open(tmp_path / "memory.db") as opened:
+        await opened.remember("Ann keeps bees")
         session = opened.session("monday")
         await session.observe({"role": "user", "content": "I keep bees"})
         await opened.close()
+    assert caplog.messages == []

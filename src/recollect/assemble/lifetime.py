@@ -72,6 +72,7 @@ class Lifetime:
         self._following: asyncio.Task[None] | None = None
         self._rousing: asyncio.Task[None] | None = None
         self._hiding: asyncio.Task[None] | None = None
+        self._closed: Pending | None = None
 
     async def settle_in(self) -> None:
         """Do what comes before anything is read or written here."""
@@ -244,10 +245,18 @@ class Lifetime:
         self._parts.understanding.open()
 
     async def close(self) -> Pending:
-        """Finish and close everything that was created, and the stores of agents."""
+        """Finish and close everything that was created, and the stores of agents.
+
+        A second time this does nothing and returns the same.
+        """
         common = self._parts.router.common
         if common is not self._parts:
             return await common.lifetime.close()
+        if self._closed is None:
+            self._closed = await self._close()
+        return self._closed
+
+    async def _close(self) -> Pending:
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
