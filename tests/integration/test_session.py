@@ -750,5 +750,7 @@ async def test_closing_a_memory_twice_is_closing_it_once(
         await opened.remember("Ann keeps bees")
         session = opened.session("monday")
         await session.observe({"role": "user", "content": "I keep bees"})
-        await opened.close()
+        left = await opened.close()
+        caplog.clear()
+        assert await opened.close() == left
     assert caplog.messages == []
