@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,14 @@ async def test_a_question_put_otherwise_is_another_one(memory: Memory, otherwise
     agent = memory.scope(agent="chef")
     await agent.recall(QUESTION)
     await agent.recall(QUESTION, **otherwise)
+    assert await hits_and_misses(memory) == (0, 2)
+
+
+async def test_the_same_moment_on_other_clocks_is_another_question(memory: Memory):
+    moment = datetime(2025, 1, 1, 20, tzinfo=UTC)
+    elsewhere = moment.astimezone(timezone(timedelta(hours=9)))
+    await memory.recall(QUESTION, asked_at=moment)
+    await memory.recall(QUESTION, asked_at=elsewhere)
     assert await hits_and_misses(memory) == (0, 2)
 
 

@@ -1,11 +1,13 @@
 """Questions that name a time: what happened then is pulled, and nothing is ever filtered out."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from recollect import Memory
 from recollect.domain.hit import Hit
+from recollect.settings import Settings
 from tests.conftest import TurnedClock
 
 # A Friday; the Wednesday of this week and the one of the week before.
@@ -69,6 +71,41 @@ async def test_without_a_time_of_asking_the_clock_tells(diary: Memory, clock: Tu
     clock.time = _WEDNESDAY + _DAY
     recalled = await diary.recall("what did I do yesterday", min_score=_LOW)
     assert recalled[0].content == "Ran ten kilometres along the river"
+
+
+@pytest.mark.parametrize(
+    ("where", "asked_at", "happened_yesterday"),
+    [
+        ("+00:00", None, "Ran ten kilometres"),
+        # There it is Thursday already, and was Wednesday when the bread was baked.
+        ("Asia/Shanghai", None, "Baked rye bread"),
+        ("Asia/Shanghai", _WEDNESDAY + timedelta(hours=4), "Baked rye bread"),
+        # Who asks is elsewhere, and says so.
+        ("Asia/Shanghai", "-08:00", "Ran ten kilometres"),
+    ],
+)
+async def test_yesterday_is_that_of_who_asks(
+    database_path: Path,
+    clock: TurnedClock,
+    where: str,
+    asked_at: datetime | str | None,
+    happened_yesterday: str,
+):
+    clock.time = _WEDNESDAY + timedelta(hours=4)
+    if isinstance(asked_at, str):
+        asked_at = clock.time.astimezone(datetime.strptime(asked_at, "%z").tzinfo)
+    settings = Settings.load({"storage": {"path": database_path}, "scope": {"time_zone": where}})
+    async with Memory.open(settings, clock=clock) as memory:
+        await memory.remember("Ran ten kilometres", first_observed=_WEDNESDAY - _DAY)
+        await memory.remember("Baked rye bread", first_observed=_WEDNESDAY - timedelta(minutes=30))
+        recalled = await memory.recall("what did I do yesterday", asked_at=asked_at, min_score=0)
+        told = await memory.context("what did I do yesterday", asked_at=asked_at, min_score=0)
+
+    then = [hit.content for hit in recalled if hit.explanation.closeness == 1.0]
+    assert then == [happened_yesterday]
+    assert [it for it in told.text.splitlines() if "yesterday" in it] == [
+        it for it in told.text.splitlines() if happened_yesterday in it
+    ]
 
 
 async def test_a_time_never_filters(diary: Memory):

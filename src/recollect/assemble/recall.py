@@ -75,7 +75,7 @@ def recaller_of(
         facets=FacetCandidates(store, facets),
         answering=answering,
     )
-    return CachedRecaller(services, embedding, clock, intents, shared, spool)
+    return CachedRecaller(services, embedding, clock, intents, shared, spool, settings.scope.zone)
 
 
 def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | None) -> str:
@@ -172,6 +172,7 @@ def prefetch_of(
         source,
         limit_of_agent=limit_of,
         document_tokens=settings.knowledge.context_tokens,
+        zone=settings.scope.zone,
     )
 
 

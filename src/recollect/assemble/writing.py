@@ -12,7 +12,6 @@ from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller, Holding
-from recollect.domain.times import zone_of
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
 from recollect.embedding.service import EmbeddingService
 from recollect.jobs.queue import SqlJobs
@@ -88,7 +87,7 @@ def writing_of(
             policy,
             settings.buffer,
             grounds=writing.ground,
-            zone=zone_of(settings.scope.time_zone),
+            zone=settings.scope.zone,
         ),
         candidates,
         merger,

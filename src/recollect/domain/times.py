@@ -27,6 +27,14 @@ def in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
         return moment
 
 
+def on_own_clocks(moment: datetime, zone: tzinfo | None) -> datetime:
+    """Return the moment on the clocks of who gives it, else on those of a time zone.
+
+    Programs give their times in UTC wherever they run, so that says nothing.
+    """
+    return moment if minutes_from_utc(moment) else in_zone(moment, zone)
+
+
 def zone_of(name: str) -> tzinfo | None:
     """Return the time zone of a name ("Asia/Shanghai") or an offset ("+08:00"); None if empty."""
     try:

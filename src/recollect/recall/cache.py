@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,7 +18,7 @@ from recollect.domain.hit import Hit, Recalled
 from recollect.domain.page import checked_limit
 from recollect.domain.record import Record
 from recollect.domain.scope import Scope
-from recollect.domain.times import aware
+from recollect.domain.times import aware, in_zone, on_own_clocks
 from recollect.domain.turn import Turn
 from recollect.embedding.service import EmbeddingService
 from recollect.errors import InvalidInput, StorageError
@@ -88,8 +88,10 @@ class CachedRecaller:
         intents: IntentModel | None = None,
         shared: SharedAnswers | None = None,
         spool: Spool | None = None,
+        zone: tzinfo | None = None,
     ) -> None:
         self._spool = spool
+        self._zone = zone
         self._services = services
         self._embedding = embedding
         self._clock = clock
@@ -123,7 +125,9 @@ class CachedRecaller:
         text = checked_text(text, "query", MAX_QUERY)
         limit = settings.limit if limit is None else checked_limit(limit, MAX_LIMIT)
         min_score = settings.min_score if min_score is None else checked_share(min_score)
-        asked_at = None if asked_at is None else aware(asked_at, "asked_at")
+        if asked_at is not None:
+            aware(asked_at, "asked_at")
+            asked_at = on_own_clocks(asked_at, self._zone)
         asked = _Asked(text, scopes, where, limit, min_score, asked_at)
         try:
             recalled = await self._recalled(asked)
@@ -157,7 +161,7 @@ class CachedRecaller:
                     where=asked.where,
                     limit=asked.limit,
                     min_score=asked.min_score,
-                    now=self._clock.now(),
+                    now=self._here(),
                     asked_at=asked.asked_at,
                     names=await self._names.told_in(scopes, versions),
                     forced=await self._intent(text),
@@ -176,10 +180,14 @@ class CachedRecaller:
         return recalled
 
     def _key(self, asked: _Asked) -> Hashable:
-        # A question without a time is asked today, which decides what "yesterday" means. An answer
-        # found without a model is valid only while there is none.
-        day = asked.asked_at or self._clock.now().date()
-        return asked.text, *asked[2:5], day, self._embedding.absence
+        # A question without a time is asked today, which decides what "yesterday" means, as the
+        # offset does. An answer found without a model is valid only while there is none.
+        day = asked.asked_at or self._here().replace(hour=0, minute=0, second=0, microsecond=0)
+        return asked.text, *asked[2:5], day.isoformat(), self._embedding.absence
+
+    def _here(self) -> datetime:
+        """Return the time on the clocks of who asks."""
+        return in_zone(self._clock.now(), self._zone)
 
     def _from_memory(self, asked: _Asked) -> Recalled:
         """Answer from what was recalled in this process before: the server is away."""

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack, cast
 
 from recollect.domain.context import (
@@ -35,6 +35,7 @@ from recollect.domain.profile import Profile
 from recollect.domain.record import Record
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import RecallSettings
+from recollect.domain.times import on_own_clocks
 from recollect.domain.turn import Turn
 from recollect.language.characters import language as language_of
 from recollect.language.uptake import takes_up
@@ -85,8 +86,10 @@ class Prefetch:
         *,
         limit_of_agent: Callable[[str], int],
         document_tokens: int,
+        zone: tzinfo | None = None,
     ) -> None:
         self._recaller = recaller
+        self._zone = zone
         self._profiles = profiles
         self._counter = counter
         self._clock = clock
@@ -281,7 +284,7 @@ class Prefetch:
             found.recalled.hits,
             settings,
             self._counter,
-            now=asked_at or self._clock.now(),
+            now=on_own_clocks(asked_at or self._clock.now(), self._zone),
             language=tongue,
             already=self._runs.given_to_others(receiver) if receiver else frozenset(),
             window_texts=texts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import tzinfo
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, cast, get_type_hints
@@ -133,6 +134,11 @@ class ScopeSettings(Section):
         default_factory=dict,
         description="agent → prefix of its namespace in the tools, such as sql → sql_memories",
     )
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """Return the time zone of people; None is this machine's."""
+        return zone_of(self.time_zone)
 
 
 class AgentSettings(Section):

@@ -19,6 +19,7 @@ from recollect.domain.ids import is_id, new_id
 from recollect.domain.injection import GivenItem, Injection
 from recollect.domain.memory_tools import ToolName
 from recollect.domain.record import Kind, Procedure, Record, Status
+from recollect.domain.times import in_zone
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
 from recollect.domain.views import Json
@@ -50,7 +51,7 @@ async def recall(context: ToolContext, asked: RecallMemory) -> list[Json]:
     where = make_filter(category=asked.type)
     limit = asked.limit if "limit" in asked.model_fields_set else int(context.defaults["limit"])
     found = await _recall_audited(context, "memory_recall", asked.query, where, limit=limit)
-    now = context.parts.clock.now()
+    now = in_zone(context.parts.clock.now(), context.parts.settings.scope.zone)
     return [
         {
             "id": hit.id,
@@ -97,7 +98,7 @@ async def search_knowledge(context: ToolContext, asked: SearchKnowledge) -> list
         documents=documents,
         **wanted,
     )
-    now = context.parts.clock.now()
+    now = in_zone(context.parts.clock.now(), context.parts.settings.scope.zone)
     archived: list[Json] = [
         {
             "id": hit.id,
