@@ -28,7 +28,10 @@ class _FakeReader:
         self._needed = needed
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
-        return [Reading(score=self._score, lasts="long", stance=self._stance) for _ in parts]
+        return [
+            Reading(score=self._score, worth=self._score, lasts="long", stance=self._stance)
+            for _ in parts
+        ]
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
         return [1.0 if self._needed and self._needed in text else -1.0 for _, text in messages]
