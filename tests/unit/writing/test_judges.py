@@ -135,6 +135,17 @@ async def test_dates_that_were_put_behind_times_are_not_read(text: str):
     assert judged.verdicts[0].relation == "update"
 
 
+@pytest.mark.parametrize("text", ["The lease runs out ({})", "租约到期（{}）"])
+async def test_dates_that_were_said_are_read(text: str):
+    old, new = text.format("2026-05-01"), text.format("2027-05-01")
+    classifier = FakeClassifier({(old, new): _UPDATE, (new, old): _BACK})
+    stored = Statement(text=old, said_at=_THEN)
+
+    judged = await ThresholdJudge(classifier).judge(_said(new, 3), [stored])
+
+    assert judged.verdicts[0].relation == "update"
+
+
 async def test_vectors_of_another_model_are_not_trusted():
     classifier = FakeClassifier({(_OLD, _NEW): _UPDATE, (_NEW, _OLD): _BACK})
     stored = Statement(text=_OLD, said_at=_THEN, near=0.99)

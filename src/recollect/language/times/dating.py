@@ -6,7 +6,7 @@ those in names and quotations.
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 from recollect.domain.context import Tongue
 from recollect.language.characters import fold
@@ -15,6 +15,7 @@ from recollect.language.times.calendar import DAY, Interval, days, midnight, mon
 from recollect.language.times.expressions import find_mentions
 from recollect.language.times.mentions import Mention, within_calendar
 
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _ANOTHER_DAY = 400 * DAY
 _LONGEST = 7 * DAY
 _MONTH = 31 * DAY
@@ -42,8 +43,24 @@ def with_dates(text: str, said_at: datetime, language: Tongue) -> str:
 
 
 def without_dates(text: str) -> str:
-    """Return the text as it was said, without the dates that `with_dates` puts behind times."""
-    return _BESIDE.sub("", text)
+    """Return the text as it was said, without the dates that `with_dates` puts behind times.
+
+    Those behind anything else were said: "the lease runs out (2026-05-01)".
+    """
+    said = _BESIDE.sub("", text)
+    plain = fold(said)
+    if said == text or len(plain) != len(said):
+        return text
+    times = {it.stop for it in find_mentions(plain, _ANY_TIME) if _counts_from(_ANY_TIME, it)}
+    left_out = 0
+
+    def unless_said(date: re.Match[str]) -> str:
+        nonlocal left_out
+        is_put = date.start() - left_out in times
+        left_out += len(date[0])
+        return "" if is_put else date[0]
+
+    return _BESIDE.sub(unless_said, text)
 
 
 def last_day(text: str, said_at: datetime) -> datetime | None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.language.times.dating import with_dates
+from recollect.language.times.dating import with_dates, without_dates
 
 THURSDAY = datetime(2026, 11, 19, 9, tzinfo=UTC)
 
@@ -25,6 +25,7 @@ THURSDAY = datetime(2026, 11, 19, 9, tzinfo=UTC)
 )
 def test_a_time_that_counts_from_that_day_has_its_date(said: str, kept: str) -> None:
     assert with_dates(said, THURSDAY, "zh" if "周" in said or "月" in said else "en") == kept
+    assert without_dates(kept) == said
 
 
 @pytest.mark.parametrize(
