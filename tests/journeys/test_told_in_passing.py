@@ -128,3 +128,32 @@ async def test_a_fact_told_beside_a_wish_is_a_record_of_its_own(
     assert len(records) == 2
     assert any(wish in record and fact not in record for record in records)
     assert any(fact in record and wish not in record for record in records)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Could you give me measurements in metric from now on?",
+        "From now on, could you answer in bullet points?",
+        "Can you please never use emojis?",
+        "能不能以后别加表情符号？",
+    ],
+)
+async def test_a_wish_may_be_put_as_a_request(judged: Memory, said: str):
+    await _told(judged, said)
+    (record,) = await judged.list()
+    assert record.category == "preference"
+    assert said.rstrip("?？") in record.content
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Could you tell me what jobs there will be in future?",
+        "Can you check why it crashes every time I save?",
+        "Can you always get a refund on train tickets?",
+        "能不能以后再说？",
+    ],
+)
+async def test_a_request_with_the_words_of_a_wish_is_none(judged: Memory, said: str):
+    assert await _told(judged, said) == []

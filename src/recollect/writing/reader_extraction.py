@@ -80,7 +80,10 @@ class ReaderExtractor:
         """Return the claims of the turns, each once, in their order."""
         # In a thread, because callers would wait for it.
         formed, told = await asyncio.to_thread(_by_form, turns, before)
-        readings = iter(await self.reader.read([pair for it in told for pair in it.pairs]))
+        asked = _asked(formed, told)
+        pairs = [*asked.values(), *(pair for it in told for pair in it.pairs)]
+        readings = iter(await self.reader.read(pairs))
+        ordered = {place: next(readings) for place in asked}
         found: list[Claim] = []
         facts: list[_Fact] = []
         for it in told:
@@ -89,7 +92,11 @@ class ReaderExtractor:
                 for part in it.parts
             ]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
-            own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
+            own = [
+                claim
+                for claim in own
+                if it.asks_to_remember or _is_meant(claim, read, ordered.get(claim.evidence[0]))
+            ]
             found += (_confirmed(claim, read) for claim in own)
             facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
@@ -269,13 +276,30 @@ def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
 
 
-def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
+def _asked(formed: Sequence[Claim], told: Sequence[_Told]) -> dict[Evidence, tuple[str, str]]:
+    """Return the wishes put as requests, by their places, as a reader gets the orders they are."""
+    said = {it.said.id: it.said.content for it in told}
+    found: dict[Evidence, tuple[str, str]] = {}
+    for claim in formed:
+        place = claim.evidence[0]
+        words = said.get(place.turn, "")[place.start : place.end] if claim.explicit else ""
+        order = moods.without_politeness(words)
+        if order != words:
+            found[place] = "", order
+    return found
+
+
+def _is_meant(claim: Claim, read: Sequence[_ReadPart], order: Reading | None) -> bool:
     """Return whether the reader may be wrong if it takes no wish for one.
 
-    "I've been here for nine years, never late once" has the words of a wish.
+    "I've been here for nine years, never late once" has the words of a wish. A request, which by
+    itself passes, is one if the same as an `order` would be: "Could you always show the price?"
     """
-    met = [it.worth for part, it, _ in read if _meet(claim, part.clause)]
-    return not claim.explicit or not met or max(met) >= -_DOUBT
+    met = [it for part, it, _ in read if _meet(claim, part.clause)]
+    if not claim.explicit or not met or max(it.worth for it in met) >= -_DOUBT:
+        return True
+    is_request = any(it.stance == "requested" for it in met)
+    return is_request and order is not None and order.score > 0
 
 
 def _meet(claim: Claim, words: Sentence) -> bool:
