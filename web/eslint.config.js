@@ -5,7 +5,14 @@ import tseslint from "typescript-eslint";
 export default defineConfig(
     globalIgnores(["public", "src/api/schema.d.ts"]),
     tseslint.configs.strictTypeChecked,
-    reactHooks.configs.flat.recommended,
+    // Those of the React compiler, which the console does not use, take longer than all others.
+    {
+        plugins: { "react-hooks": reactHooks },
+        rules: {
+            "react-hooks/rules-of-hooks": "error",
+            "react-hooks/exhaustive-deps": "error",
+        },
+    },
     {
         languageOptions: {
             parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js"] } },
@@ -25,8 +32,6 @@ export default defineConfig(
                 { ignoreArrowShorthand: true },
             ],
             "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
-            // It warns those who use the React compiler, which the console does not.
-            "react-hooks/incompatible-library": "off",
         },
     },
 );
