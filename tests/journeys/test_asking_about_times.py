@@ -108,6 +108,22 @@ async def test_yesterday_is_that_of_who_asks(
     ]
 
 
+async def test_what_was_just_said_is_recent_in_the_hour_that_clocks_show_twice(
+    database_path: Path, clock: TurnedClock
+):
+    clock.time = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 2:30 in Berlin, for the second time
+    given = {
+        "storage": {"path": database_path},
+        "scope": {"time_zone": "Europe/Berlin"},
+        "recall": {"recent_weight": 0.5},
+    }
+    async with Memory.open(Settings.load(given), clock=clock) as memory:
+        await memory.remember("Baked rye bread", first_observed=clock.time - timedelta(minutes=10))
+        (hit,) = await memory.recall("how did the bread turn out", min_score=0)
+
+    assert "recent" in {it.path for it in hit.explanation.paths}
+
+
 async def test_a_time_never_filters(diary: Memory):
     recalled = await diary.recall(
         "what did the dentist fill last Wednesday", asked_at=_ASKED, min_score=_LOW

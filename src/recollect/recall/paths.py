@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import methodcaller
 from typing import Any, Final, Literal, Protocol
@@ -261,7 +261,8 @@ class RecentPath:
     async def search(self, question: Question, limit: int, within: Filter | None) -> Found:
         if not max(self._weight, question.lean.recent):
             return Found(path=self.name)
-        asked_at = question.asked_at or question.now
+        # In UTC, since there is an hour in a year that clocks show twice.
+        asked_at = (question.asked_at or question.now).astimezone(UTC)
         matches = await self._units.recent(
             question.scopes,
             shifted(asked_at, -self._reach),
