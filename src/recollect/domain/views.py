@@ -55,7 +55,8 @@ def _form(value: object) -> Any:
 
 def json_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the names that a dataclass has in JSON: derived properties, then its fields."""
-    return getattr(kind, _IN_JSON, None) or (
+    # Not those of a class that it extends, which know nothing of its own fields.
+    return vars(kind).get(_IN_JSON) or (
         *getattr(kind, _DERIVED, ()),
         *(field.name for field in fields(kind)),
     )

@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+from recollect.domain.views import as_json
 from recollect.models.embedding_cache import CachedEmbedder
 from recollect.models.onnx_embedder import ModelTraits, OnnxEmbedder
 from tests.conftest import TurnedClock
@@ -109,6 +110,14 @@ async def test_a_long_import_does_not_push_out_questions(
     await cached.embed(["who am I"], "query")
 
     assert inner.asked.count("who am I") == 1
+
+
+async def test_its_memory_is_told_in_json(cached: CachedEmbedder):
+    await cached.embed(["red"], "query")
+
+    told = as_json(cached.stats())
+
+    assert 0 < told["bytes"] < told["budget_bytes"]
 
 
 async def test_the_hit_rate_is_told(cached: CachedEmbedder):
