@@ -157,3 +157,25 @@ async def test_a_wish_may_be_put_as_a_request(judged: Memory, said: str):
 )
 async def test_a_request_with_the_words_of_a_wish_is_none(judged: Memory, said: str):
     assert await _told(judged, said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "My sister lives in Leeds. Sorry, I meant York.",
+            "User's sister lives in Leeds. Sorry, they meant York",
+        ),
+        (
+            "I play the cello in an orchestra. Actually no, the viola these days.",
+            "User plays the cello in an orchestra. Actually no, the viola these days",
+        ),
+        ("我妹妹在南京上班。说错了，是在无锡。", "用户的妹妹在南京上班。说错了，是在无锡"),
+        ("I love hiking in the Alps. Sorry, I'm rambling.", "User loves hiking in the Alps"),
+        ("我住在杭州。不好意思，打扰了。", "用户住在杭州"),
+    ],
+)
+async def test_what_is_put_right_at_once_is_kept_with_what_puts_it_right(
+    judged: Memory, said: str, kept: str
+):
+    assert await _told(judged, said) == [kept]

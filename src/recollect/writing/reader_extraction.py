@@ -22,7 +22,12 @@ from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.conversation import extract
-from recollect.language.extraction.corrections import Earlier, names_only_a_value, told_again
+from recollect.language.extraction.corrections import (
+    Earlier,
+    names_only_a_value,
+    says_what_was_meant,
+    told_again,
+)
 from recollect.language.extraction.message import claim_of, language_of, own_sentences
 from recollect.language.extraction.parts import (
     Part,
@@ -35,9 +40,11 @@ from recollect.language.extraction.parts import (
 )
 from recollect.language.extraction.plain_statements import stated_category
 from recollect.language.extraction.utterances import (
+    Preface,
     Sentence,
     part_of,
     preface,
+    readable,
 )
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.reader import PartReader, Reading, Stance
@@ -331,8 +338,10 @@ class _Fact:
         return f"{self.question} – {said}" if self.question else said
 
 
-def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[_Fact]:
-    """Yield what else is worth keeping, neighbouring parts of a sentence as one."""
+def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Sequence[_Fact]:
+    """Return what else is worth keeping, neighbouring parts of a sentence as one."""
+    facts: list[_Fact] = []
+    before: list[_Fact] = []
     corrects = False
     for _, parts_of_one in groupby(read, lambda it: it.part.sentence.start):
         said = list(parts_of_one)
@@ -341,13 +350,48 @@ def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> I
         # "No wait, I always mix that up. It's the 17th": open until something is told.
         corrects = corrects or opening.corrects
         value = part_of(sentence, opening.length, len(sentence.plain))
-        is_value = names_only_a_value(told.said.content[value.start : value.end], corrects=corrects)
+        new = told.said.content[value.start : value.end]
+        is_value = names_only_a_value(new, corrects=corrects)
+        if is_value and before:
+            # What can be told again with the value needs no words of how it was put right.
+            earlier = Earlier([_claim(fact, UNDECIDED) for fact in facts])
+            is_value = told_again(new, earlier, corrects=True) is not None
         runs = [*_kept_runs(said, formed)][::-1]
+        amending = None if is_value or not before else _amending(said, opening)
+        if amending and not any(_meet(claim, amending.part.clause) for claim in formed):
+            facts[-1] = _amended(facts[-1], amending.part)
+            runs = [run for run in runs if amending not in run]
         kept = [_fact(told, run, value, corrects or is_value) for run in runs]
         if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
-        yield from kept
+        facts += kept
         corrects = opening.corrects or (corrects and not kept)
+        before = kept
+    return facts
+
+
+def _amending(said: Sequence[_ReadPart], opening: Preface) -> _ReadPart | None:
+    """Return the part that sets the sentence before right and says nothing without it.
+
+    "Wait, no, Bosch", "Sorry, I meant York": what it corrects is told only together with it.
+    """
+    start = said[0].part.sentence.start + opening.length
+    first = next((it for it in said if it.part.clause.end > start), None)
+    if first is None or not opening.corrects:
+        return None
+    rest = first.part.clause.plain[max(0, start - first.part.clause.start) :]
+    if says_what_was_meant(rest):
+        return first
+    is_fragment = not says_who(rest) and first.reading.stance in {*TOLD, "chatter"}
+    return first if is_fragment and first.reading.worth >= -_DOUBT else None
+
+
+def _amended(fact: _Fact, part: Part) -> _Fact:
+    """Return the fact with the words that set it right."""
+    start, end = fact.words.start, part.clause.end
+    plain = readable(fact.told.said.content)[start:end]
+    words = Sentence(start=start, end=end, plain=plain)
+    return replace(fact, words=words, parts=(*fact.parts, part.text))
 
 
 def _kept_runs(read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[Sequence[_ReadPart]]:

@@ -50,6 +50,11 @@ def names_only_a_value(said: str, *, corrects: bool) -> bool:
     return _value(said, corrects=corrects) is not None
 
 
+def says_what_was_meant(plain: str) -> bool:
+    """Return whether a sentence, without its preface, begins "I meant", 我是说."""
+    return compiled(both("corrections", "self_correcting"), re.IGNORECASE).match(plain) is not None
+
+
 def told_again(said: str, earlier: Earlier, *, corrects: bool) -> tuple[Claim, str] | None:
     """Return the one earlier claim that the value belongs to, and its new content."""
     value = _value(said, corrects=corrects)
