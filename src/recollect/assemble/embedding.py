@@ -63,8 +63,9 @@ def open_embedder(
 
     def cached(opened: Embedder) -> CachedEmbedder:
         counted.append(CountedEmbedder(opened))
+        costs = not isinstance(opened, OnnxEmbedder)
         caches.append(
-            CachedEmbedder(counted[-1], clock)
+            CachedEmbedder(counted[-1], clock, keeps_imports=costs)
             if redis is None
             else CachedEmbedder(counted[-1], clock, shared=redis.vectors, may_share=redis.may_share)
         )

@@ -22,7 +22,8 @@ from recollect.ports.shared_cache import SharedCache
 
 _BUDGET_BYTES: Final = 32 << 20
 _LIFETIME_SECONDS: Final = timedelta(hours=24)
-# What is more at once is an import, which would only drive everything else out.
+# What is more at once is an import, which would drive everything else out. It is worth that only
+# where vectors cost money.
 _MOST_KEPT_TEXTS: Final = 32
 # The memory of an entry besides its vector: its key, its slot in the table, its time.
 _OVERHEAD_BYTES: Final = 300
@@ -44,8 +45,10 @@ class CachedEmbedder(EmbedderAround):
         lifetime: timedelta = _LIFETIME_SECONDS,
         shared: SharedCache | None = None,
         may_share: Callable[[str], bool] = lambda _: True,
+        keeps_imports: bool = False,
     ) -> None:
         super().__init__(embedder)
+        self._keeps_imports = keeps_imports or shared is not None
         self._shared = shared
         self._may_share = may_share
         self._lifetime = lifetime
@@ -60,7 +63,7 @@ class CachedEmbedder(EmbedderAround):
     async def embed(
         self, texts: Sequence[str], purpose: Purpose, progress: Progress | None = None
     ) -> Vectors:
-        if len(texts) > _MOST_KEPT_TEXTS:
+        if len(texts) > _MOST_KEPT_TEXTS and not self._keeps_imports:
             return await self._imported(texts, purpose, progress)
         shelf = self._shelves[purpose]
         keys = [self._key(text) for text in texts]

@@ -160,3 +160,17 @@ def test_everything_else_is_the_models(cached: CachedEmbedder, inner: CountingEm
     assert cached.reads("key")
     assert not cached.reads("钥匙")
     assert cached.notes() == ()
+
+
+@pytest.mark.parametrize("costs", [True, False])
+async def test_an_import_that_is_repeated_is_paid_for_once(
+    inner: CountingEmbedder, clock: TurnedClock, costs: bool
+):
+    cached = CachedEmbedder(inner, clock, keeps_imports=costs)
+    texts = [f"row {number}" for number in range(100)]
+
+    first = await cached.embed(texts, "passage")
+    again = await cached.embed(texts, "passage")
+
+    assert len(inner.asked) == (100 if costs else 200)
+    np.testing.assert_array_equal(first, again)
