@@ -170,6 +170,11 @@ async def test_a_request_with_the_words_of_a_wish_is_none(judged: Memory, said: 
             "I play the cello in an orchestra. Actually no, the viola these days.",
             "User plays the cello in an orchestra. Actually no, the viola these days",
         ),
+        (
+            "I'm allergic to penicillin. Sorry, not penicillin, it's sulfa drugs I'm allergic to.",
+            "User is allergic to penicillin. Sorry, not penicillin, "
+            "it's sulfa drugs they are allergic to",
+        ),
         ("我妹妹在南京上班。说错了，是在无锡。", "用户的妹妹在南京上班。说错了，是在无锡"),
         ("I love hiking in the Alps. Sorry, I'm rambling.", "User loves hiking in the Alps"),
         ("我住在杭州。不好意思，打扰了。", "用户住在杭州"),

@@ -359,8 +359,9 @@ def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> S
         runs = [*_kept_runs(said, formed)][::-1]
         amending = None if is_value or not before else _amending(said, opening)
         if amending and not any(_meet(claim, amending.part.clause) for claim in formed):
-            facts[-1] = _amended(facts[-1], amending.part)
-            runs = [run for run in runs if amending not in run]
+            run = next((run for run in runs if amending in run), [amending])
+            facts[-1] = _amended(facts[-1], [it.part for it in run])
+            runs = [it for it in runs if it is not run]
         kept = [_fact(told, run, value, corrects or is_value) for run in runs]
         if is_value and not kept and not any(_meet(claim, value) for claim in formed):
             kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
@@ -386,12 +387,12 @@ def _amending(said: Sequence[_ReadPart], opening: Preface) -> _ReadPart | None:
     return first if is_fragment and first.reading.worth >= -_DOUBT else None
 
 
-def _amended(fact: _Fact, part: Part) -> _Fact:
+def _amended(fact: _Fact, amending: Sequence[Part]) -> _Fact:
     """Return the fact with the words that set it right."""
-    start, end = fact.words.start, part.clause.end
+    start, end = fact.words.start, amending[-1].clause.end
     plain = readable(fact.told.said.content)[start:end]
     words = Sentence(start=start, end=end, plain=plain)
-    return replace(fact, words=words, parts=(*fact.parts, part.text))
+    return replace(fact, words=words, parts=(*fact.parts, *(it.text for it in amending)))
 
 
 def _kept_runs(read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[Sequence[_ReadPart]]:
