@@ -26,7 +26,7 @@ test: lint-style adapter-environments system-packages ## everything a change mus
 # Two at a time, which take about as long: a test of either often waits, for a server, a browser or
 # another process.
 test-files:
-	@sh tools/run_tests.sh 3 --ignore tests/console
+	@sh tools/run_tests.sh 2 --ignore tests/console
 
 test-mysql: test-files
 	@sh tools/run_tests.sh 2 --database mysql $(ON_SERVERS)
