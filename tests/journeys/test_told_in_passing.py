@@ -131,6 +131,17 @@ async def test_a_fact_told_beside_a_wish_is_a_record_of_its_own(
 
 
 @pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("预算五百左右吧。另外以后给我写代码都用 Go，别用 Python 了", "Go"),
+        ("The budget is about 500. By the way, from now on write code in Go, please.", "Go"),
+    ],
+)
+async def test_a_wish_after_a_fact_is_kept(judged: Memory, said: str, wish: str):
+    assert any(wish in record for record in await _told(judged, said))
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Could you give me measurements in metric from now on?",
