@@ -190,7 +190,8 @@ make_lock() {
 
 make_training_lock() {
     "$uv" pip compile pyproject.toml training/requirements.in \
-        --override training/overrides.txt --universal --python-version 3.11 --generate-hashes \
+        --no-emit-package recollect-embedder --override training/overrides.txt \
+        --universal --python-version 3.11 --generate-hashes \
         --custom-compile-command "tools/setup.sh training-lock" --quiet "$@" \
         --output-file training/requirements.lock
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -39,6 +40,12 @@ STANCES = {
     "known": "told",
 }
 """How what is skipped is meant, by why it is skipped."""
+
+
+STANDING = ("instruction", "answer_format")
+"""The facets of what holds for all answers to come."""
+MAY_WISH = re.compile(r"remember|forget|\bnote\b|keep in mind|记|忘|备忘", re.IGNORECASE)
+"""In talks without wishes, words of a part of which it is not known."""
 
 
 def main() -> None:
@@ -111,6 +118,7 @@ def talk_rows(given: Sequence[Talk]) -> Iterator[Row]:
                     "worth": kept["lasts"] if kept else "not",
                     "stance": "told" if kept else stance,
                     "about": kept.get("whose") if kept else None,
+                    "wish": _wish(talk, part.text, kept or skipped),
                     "sure": bool(kept or skipped),
                 }
 
@@ -132,6 +140,7 @@ def statement_rows() -> Iterator[Row]:
                 "worth": "some" if is_told and not is_chatter else "not",
                 "stance": ("chatter" if is_chatter else "told") if is_told else "asked",
                 "about": it["who"] if is_told else None,
+                "wish": "standing" if is_told and it["f"] in STANDING else "none",
                 "sure": True,
             }
 
@@ -166,6 +175,18 @@ def single_messages(folder: Path = DATA) -> Iterator[Row]:
                 "needs": it["reads"],
                 "held": use_of(it["text"]),
             }
+
+
+def _wish(talk: Talk, text: str, label: Row | None) -> str | None:
+    """Return what a part asks memory for; None where its talk does not say."""
+    if label is None:
+        return None
+    if label.get("facet") in STANDING:
+        return "standing"
+    if "wish" in label:
+        return "none" if label["wish"] == "this" else label["wish"]
+    knows = talk["name"].startswith("talks_wishes")
+    return "none" if knows or not MAY_WISH.search(text) else None
 
 
 def _spans(talk: Talk, kind: str, turn: int) -> list[tuple[int, int, Row]]:

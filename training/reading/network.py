@@ -33,6 +33,7 @@ HEADS: Final = {
     "worth": 4,
     "stance": 8,
     "about": 3,
+    "wish": 4,
     "needs": 2,
 }
 WAY_OF: Final = {
@@ -43,6 +44,7 @@ WAY_OF: Final = {
     "worth": "part",
     "stance": "part",
     "about": "part",
+    "wish": "part",
     "needs": "message",
 }
 LONGEST_SIDE: Final = 72

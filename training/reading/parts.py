@@ -1,8 +1,8 @@
 """What a part of a message is, and what a message needs: what the network learns, and how well.
 
 WORK holds what `training.extract.rows` wrote. A part is read with what stands before it: is it
-worth keeping, for how long, how is it meant, and whom is it about? A message is read with what the
-assistant said before: could memory change a good answer?
+worth keeping, for how long, how is it meant, whom is it about, and does it ask memory for something?
+A message is read with what the assistant said before: could memory change a good answer?
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ WORTH = ("not", "days", "weeks", "long")
 STANCES = ("told", "asked", "requested", "supposed", "quoted", "denied", "chatter", "task")
 ABOUT = ("user", "other", "thing")
 TOLD = [STANCES.index(it) for it in ("told", "denied")]
-HEADS = ("worth", "stance", "about")
+WISHES = ("none", "standing", "remember", "forget")
+HEADS = ("worth", "stance", "about", "wish")
 UNSURE = 0.4
 PRECISION = 0.88
 ALONE = 0.3
 STANCE_SHARE = 0.5
 ABOUT_SHARE = 0.25
+WISH_SHARE = 0.5
 
 Row = dict[str, Any]
 
@@ -67,7 +69,7 @@ class Parts(Task):
             return torch.tensor(found, device=device)
 
         self.worth, self.stance = numbers("worth", WORTH), numbers("stance", STANCES)
-        self.about = numbers("about", ABOUT)
+        self.about, self.wish = numbers("about", ABOUT), numbers("wish", WISHES)
         # Of a mere statement it is known that it says something, not for how long.
         self.is_told = torch.tensor([row["worth"] == "some" for row in rows], device=device)
         self.weight = torch.tensor([1.0 if row["sure"] else UNSURE for row in rows], device=device)
@@ -86,7 +88,7 @@ class Parts(Task):
         return loss + 0.5 * agreement(first[0].log_softmax(-1), second[0].log_softmax(-1))
 
     def _loss(self, scores: Sequence[Tensor], at: Tensor) -> Tensor:
-        worth, stance, about = scores
+        worth, stance, about, wish = scores
         wanted, logs = self.worth[at], worth.log_softmax(-1)
         some = torch.logsumexp(logs[:, 1:], -1)
         exact = logs.gather(1, wanted.clamp(min=0)[:, None])[:, 0]
@@ -95,6 +97,7 @@ class Parts(Task):
         for share, head, labels in (
             (STANCE_SHARE, stance, self.stance[at]),
             (ABOUT_SHARE, about, self.about[at]),
+            (WISH_SHARE, wish, self.wish[at]),
         ):
             said = F.cross_entropy(head, labels, ignore_index=-1, label_smoothing=0.05)
             loss = loss + share * torch.nan_to_num(said)
@@ -165,7 +168,7 @@ def report(network: PairNetwork, tokens: Tokens, work: Path, device: str) -> dic
     for held in ("choose", "measure"):
         rows = [row for row in read_rows(work, "parts", held) if row["talk"].startswith("talks")]
         parts = Parts(tokens, rows, 1.0, 1, 0, device)
-        worth, stance, about = read_scores(network, parts.pairs, *HEADS)
+        worth, stance, about, wish = read_scores(network, parts.pairs, *HEADS)
         odds = kept_odds(worth, stance)
         sure = np.array([row["sure"] for row in rows])
         kept = np.array([row["worth"] != "not" for row in rows])
@@ -187,11 +190,24 @@ def report(network: PairNetwork, tokens: Tokens, work: Path, device: str) -> dic
         found[held] = {
             "worth": rates(odds[sure] > limit, kept[sure]),
             "lasts": lasts,
+            "wishes": _wishes(wish, parts.wish.cpu().numpy()),
             "needs": round(float(((margin > need) == wanted).mean()), 3),
             "needs, of all": [len(wanted), int(wanted.sum())],
             **right,
         }
     return {"limit": limit, "need": float(need), **found}
+
+
+def _wishes(
+    scores: NDArray[np.float32], labels: NDArray[np.int64]
+) -> dict[str, dict[str, float]]:
+    known = labels >= 0
+    said, wanted = scores[known].argmax(1), labels[known]
+    return {
+        name: rates(said == number, wanted == number)
+        for number, name in enumerate(WISHES)
+        if number
+    }
 
 
 def _right(scores: NDArray[np.float32], labels: NDArray[np.int64]) -> float:

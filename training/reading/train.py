@@ -6,8 +6,8 @@ embedder's, rounded to bytes as they are shipped. It learns in legs, each of whi
 another (LEGS): entailment, then what the reader is asked, then what the answerer is asked. With
 --leg NAME --seed N one seed runs one leg, several seeds at a time on one GPU; --mean NAME writes
 the mean of a leg's seeds as OUT/NAME.onnx, and its figures as OUT/NAME.json. Without either
-everything happens one after the other. With --shipped FOLDER a leg goes on from the reader.onnx of
-that folder, on its word rows and tokenizer.
+everything happens one after the other. With --shipped FOLDER a leg whose beginning is not in OUT
+goes on from the reader.onnx of that folder, on its word rows and tokenizer.
 """
 
 from __future__ import annotations
@@ -114,8 +114,9 @@ def run(
 ) -> None:
     """Learn what a leg teaches, with one seed."""
     leg = LEGS[name]
-    if leg.begins_at and not given.shipped:
-        network.put(torch.load(_end(given.out, leg.begins_at, seed), map_location=given.device))
+    end = _end(given.out, leg.begins_at, seed) if leg.begins_at else None
+    if end and (end.exists() or not given.shipped):
+        network.put(torch.load(end, map_location=given.device))
     aux = relations.read_aux(given.work, tokens, given.device) if "nli" in leg.learns else {}
     train(
         network,
