@@ -31,8 +31,13 @@ _CAPTIONS = "3am_captions"
 
 
 def rows(sources: Path, draw: random.Random) -> list[Row]:
-    """Return kind (n entailment, p paraphrase), two texts and the label, each row once."""
-    found = list(dict.fromkeys([*_english(sources / "nli"), *_translated(sources, draw)]))
+    """Return kind (n entailment, p paraphrase), two texts and the label, each row once.
+
+    Sources that are only copied have no translations, hence no paraphrases.
+    """
+    has_translations = (sources / "par.tsv.xz").exists()
+    translated = _translated(sources, draw) if has_translations else ()
+    found = list(dict.fromkeys([*_english(sources / "nli"), *translated]))
     found = [row for row in found if row[1] and row[2] and "\t" not in row[1] + row[2]]
     draw.shuffle(found)
     return found

@@ -1,8 +1,8 @@
 """What a part of a message is, and what a message needs: what the network learns, and how well.
 
 WORK holds what `training.extract.rows` wrote. A part is read with what stands before it: is it
-worth keeping, for how long, how is it meant, whom is it about, and does it ask memory for something?
-A message is read with what the assistant said before: could memory change a good answer?
+worth keeping, for how long, how is it meant, whom is it about, and what does it ask of memory? A
+message is read with what the assistant said before: could memory change a good answer?
 """
 
 from __future__ import annotations
@@ -198,9 +198,7 @@ def report(network: PairNetwork, tokens: Tokens, work: Path, device: str) -> dic
     return {"limit": limit, "need": float(need), **found}
 
 
-def _wishes(
-    scores: NDArray[np.float32], labels: NDArray[np.int64]
-) -> dict[str, dict[str, float]]:
+def _wishes(scores: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, dict[str, float]]:
     known = labels >= 0
     said, wanted = scores[known].argmax(1), labels[known]
     return {

@@ -201,6 +201,8 @@ def read_aux(work: Path, tokens: Tokens, device: str) -> dict[str, tuple[Pairs, 
     found = dict[str, tuple[Pairs, Pairs]]()
     for kind, head in (("n", "nli"), ("p", "para")):
         of_kind = [row for row in rows if row[0] == kind]
+        if not of_kind:
+            continue
         held = min(HELD_AUX, len(of_kind) // 10)
         learnt, looked_at = (
             Pairs(
