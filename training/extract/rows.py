@@ -183,10 +183,11 @@ def _wish(talk: Talk, text: str, label: Row | None) -> str | None:
         return None
     if label.get("facet") in STANDING:
         return "standing"
-    if "wish" in label:
-        return "none" if label["wish"] == "this" else label["wish"]
-    knows = talk["name"].startswith("talks_wishes")
-    return "none" if knows or not MAY_WISH.search(text) else None
+    if label.get("wish", "this") != "this":
+        return label["wish"]
+    # "Note it down" alone is labelled in either way.
+    is_told = talk["name"].startswith("talks_wishes") and "wish" not in label
+    return "none" if is_told or not MAY_WISH.search(text) else None
 
 
 def _spans(talk: Talk, kind: str, turn: int) -> list[tuple[int, int, Row]]:
