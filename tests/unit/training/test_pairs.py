@@ -141,6 +141,16 @@ def test_a_look_alike_is_measured_beside_another_statement_than_it_is_trained_be
     assert {it.new for it in trained}.isdisjoint(it.new for it in held)
 
 
+def test_every_fifth_look_alike_of_each_file_is_held_back(tmp_path: Path):
+    told = {"old": "I live in Ghent.", "update": ["I moved to Turin."], "conflict": []}
+    line = json.dumps({**told, "different": []}) + "\n"
+    for name in ("look_alikes_en", "look_alikes_more_en", "look_alikes_zh", "look_alikes_more_zh"):
+        (tmp_path / f"{name}.jsonl").write_text(line * 6, encoding="utf-8")
+    held = {pair.source for pair in pairs_of_look_alikes(tmp_path, held=True)}
+    assert {"look_alikes_more_en-0", "look_alikes_more_en-5", "look_alikes_more_zh-5"} <= held
+    assert len(held) == 8
+
+
 def test_an_old_statement_is_on_one_side_only(made):
     train, dev = made
     fresh = {row["old"] for row in dev if row["src"] == "fresh"}
