@@ -22,7 +22,6 @@ from training import graph
 from training.rounding import round_rows
 from training.tensors import read_tensors
 
-SHAPE = graph.BertShape(layers=6, heads=12, hidden=384)
 _WORD_ROWS = "embeddings.word_embeddings.weight"
 
 
@@ -37,7 +36,7 @@ def main() -> None:
     english = read_tensors((given.weights / "model.safetensors").read_bytes())[_WORD_ROWS]
     parts = read_parts(given.student)
     rows = np.concatenate([english, parts["rows.0"], parts["rows.1"]])
-    files = embedder_files(rows, parts, SHAPE)
+    files = embedder_files(rows, parts, graph.SHAPE)
     files["tokenizer.json"] = given.tokenizer.read_bytes()
     files |= {file.name: file.read_bytes() for file in given.readers}
     given.out.mkdir(parents=True, exist_ok=True)

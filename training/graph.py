@@ -34,6 +34,10 @@ class BertShape:
     hidden: int
 
 
+SHAPE: Final = BertShape(layers=6, heads=12, hidden=384)
+"""The shape of all models that are shipped."""
+
+
 def build_embedder(weights: Weights, shape: BertShape) -> bytes:
     """Return the graph: words and attention_mask in, last_hidden_state out."""
     bert = _Bert(weights, shape)

@@ -22,8 +22,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from training.export import SHAPE
-from training.graph import build_pairs
+from training.graph import SHAPE, build_pairs
 from training.reading import answers, parts, relations
 from training.reading.network import (
     PairNetwork,
