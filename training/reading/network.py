@@ -106,7 +106,7 @@ class PairNetwork(nn.Module):
             self.kind.weight.copy_(self.kind.weight[:KINDS].repeat(len(WAYS), 1))
 
     def load(self, weights: Mapping[str, np.ndarray]) -> None:
-        """Go on from a shipped graph; heads that it lacks stay as they are."""
+        """Go on from a shipped graph; heads that it lacks begin at zero, the same for all seeds."""
         types = np.zeros((1, HIDDEN), np.float32)
         self.body.load({"embeddings.token_type_embeddings.weight": types, **weights})
         parts: dict[str, nn.Module] = {"pool": self.pool, **self.heads}
@@ -114,8 +114,8 @@ class PairNetwork(nn.Module):
             self.kind.weight.copy_(torch.tensor(weights["kind.weight"]))
             for name, part in parts.items():
                 for kind, it in part.named_parameters():
-                    if f"{name}.{kind}" in weights:
-                        it.copy_(torch.tensor(weights[f"{name}.{kind}"]))
+                    found = weights.get(f"{name}.{kind}")
+                    it.copy_(torch.zeros_like(it) if found is None else torch.tensor(found))
 
     def state(self) -> State:
         return {name: it.detach().clone() for name, it in self.named_parameters()}

@@ -70,6 +70,9 @@ class Parts(Task):
 
         self.worth, self.stance = numbers("worth", WORTH), numbers("stance", STANCES)
         self.about, self.wish = numbers("about", ABOUT), numbers("wish", WISHES)
+        # Wishes are rare.
+        counts = torch.bincount(self.wish[self.wish >= 0], minlength=len(WISHES)).clamp(min=1)
+        self.wish_weights = (counts.sum() / counts).sqrt()
         # Of a mere statement it is known that it says something, not for how long.
         self.is_told = torch.tensor([row["worth"] == "some" for row in rows], device=device)
         self.weight = torch.tensor([1.0 if row["sure"] else UNSURE for row in rows], device=device)
@@ -94,12 +97,12 @@ class Parts(Task):
         exact = logs.gather(1, wanted.clamp(min=0)[:, None])[:, 0]
         own = torch.where(self.is_told[at], some, torch.where(wanted < 0, 0.0, exact))
         loss = -(own * self.weight[at]).mean()
-        for share, head, labels in (
-            (STANCE_SHARE, stance, self.stance[at]),
-            (ABOUT_SHARE, about, self.about[at]),
-            (WISH_SHARE, wish, self.wish[at]),
+        for share, head, labels, weights in (
+            (STANCE_SHARE, stance, self.stance[at], None),
+            (ABOUT_SHARE, about, self.about[at], None),
+            (WISH_SHARE, wish, self.wish[at], self.wish_weights),
         ):
-            said = F.cross_entropy(head, labels, ignore_index=-1, label_smoothing=0.05)
+            said = F.cross_entropy(head, labels, weights, ignore_index=-1, label_smoothing=0.05)
             loss = loss + share * torch.nan_to_num(said)
         return loss
 
