@@ -87,6 +87,23 @@ async def test_a_save_is_one_transaction_and_a_batch_looks_for_nothing_more(
         assert len(looked_up) <= len([it for it in alone if it.lstrip().startswith("SELECT")])
 
 
+@pytest.mark.sqlite("a server's writers are many")
+@pytest.mark.usefixtures("nobody_works")
+async def test_a_save_in_a_file_that_nobody_else_writes_to_looks_nothing_up(
+    asked: list[str], database_path: Path
+):
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        ann = memory.scope(user="ann")
+        await ann.remember("Ann lives in Paris")
+        asked.clear()
+        await ann.remember("Ann plays chess on Fridays")
+
+    # One for each table that gets a row.
+    told = asked[asked.index("BEGIN IMMEDIATE") + 1 : asked.index("COMMIT")]
+    assert len(told) == 6, told
+    assert not [it for it in told if it.lstrip().startswith("SELECT")]
+
+
 @pytest.mark.usefixtures("nobody_works")
 async def test_what_replies_answer_is_read_at_once(asked: list[str], database_path: Path):
     async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:

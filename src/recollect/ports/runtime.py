@@ -103,6 +103,11 @@ def work_in_background() -> None:
     _in_background.set(True)
 
 
+def is_in_background() -> bool:
+    """Return whether nobody waits for the current task."""
+    return _in_background.get()
+
+
 def note_use() -> None:
     """Note the use of a database, unless background work uses it."""
     global _last_use

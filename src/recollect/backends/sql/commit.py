@@ -15,7 +15,9 @@ from sqlalchemy import Connection, Table, delete, insert, or_, select, update
 
 from recollect.backends.sql import audit_entries, schema, statements
 from recollect.backends.sql import index_generations as generations
+from recollect.backends.sql.agent_marks import require_here
 from recollect.backends.sql.archives import add_archive, remove_archive
+from recollect.backends.sql.database import Outdated, left_behind
 from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.document_rows import put_document, remove_document
@@ -32,7 +34,7 @@ from recollect.backends.sql.rows import (
     to_json,
     turn_row,
 )
-from recollect.backends.sql.scopes import lock_or_make_scope, lock_scope
+from recollect.backends.sql.scopes import close_as_left, lock_or_make_scope, lock_scope
 from recollect.domain.change import Access, ChangeSet, Committed, Feedback, RecordChange
 from recollect.domain.embedding_jobs import MISSING_VECTORS
 from recollect.domain.job import NewJob
@@ -74,6 +76,8 @@ class OpenScope:
     first_unit: int
     added_units: int = 0
     added_length: int = 0
+    # The state that an earlier transaction left, if it was not read: it may not be so any more.
+    left: Row | None = None
     changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def answers_with(self, unit: int) -> bool:
@@ -90,6 +94,18 @@ class OpenScope:
             "new_length": self.added_length,
             "new_model": self.model,
             "new_full_text_to": self.full_text_to,
+        }
+
+    def state(self) -> Row:
+        """Return its row as it is when these counters are stored."""
+        return {
+            "id": self.id,
+            "version": self.version,
+            "next_unit": self.next_unit,
+            "unit_length": self.length + self.added_length,
+            "model_id": self.model,
+            "full_text_to": self.full_text_to,
+            "first_unit": self.first_unit,
         }
 
     def bring_full_text_up(self, connection: Connection) -> None:
@@ -610,10 +626,15 @@ class Commit:
         ]
         if rows:
             statements.INSERT_CHANGES.run(self._connection, rows)
-        for scope in self._open.values():
+        left = left_behind(self._connection)
+        for key, scope in self._open.items():
             scope.version -= not scope.changes  # a version without changes leads readers nowhere
             scope.bring_full_text_up(self._connection)
-            statements.CLOSE_SCOPE.run(self._connection, [scope.counters()])
+            if scope.left is None:
+                statements.CLOSE_SCOPE.run(self._connection, [scope.counters()])
+            elif not close_as_left(self._connection, key, scope.counters(), scope.left):
+                raise Outdated
+            left.new[key] = scope.state()
         return Committed(
             recorded_at=self._now,
             versions={scope: opened.version for scope, opened in self._open.items()},
@@ -642,7 +663,12 @@ class Commit:
     def _scope(self, scope: Scope) -> OpenScope:
         """Return the scope's row, made when missing and locked until the transaction ends."""
         if scope not in self._open:
-            row = lock_or_make_scope(self._connection, scope_key(scope))
+            left: Row | None = left_behind(self._connection).take(scope)
+            if left is None:
+                row = lock_or_make_scope(self._connection, scope_key(scope))
+            else:
+                row = left
+                require_here(self._connection, scope.agent or "")
             self._open[scope] = OpenScope(
                 id=row["id"],
                 version=row["version"] + 1,
@@ -651,6 +677,7 @@ class Commit:
                 model=row["model_id"],
                 full_text_to=row["full_text_to"],
                 first_unit=row["first_unit"],
+                left=left,
             )
         return self._open[scope]
 

@@ -28,6 +28,7 @@ Work = Callable[[Connection], T]
 
 # The names under which a database keeps things with its connections and its engines.
 KNOWN: Final = "recollect.known"
+LEFT: Final = "recollect.left"
 LEDGER: Final = "recollect_ledger"
 _MOST_REMEMBERED: Final = 10_000
 
@@ -78,8 +79,11 @@ class Database(Protocol):
         """Run `work` in one snapshot; what is quick may be done in the asking thread."""
         ...
 
-    async def write(self, work: Work[T], *, is_removal: bool = False) -> T:
-        """Run `work` in a transaction; when this returns, its changes are durable."""
+    async def write(self, work: Work[T], *, is_removal: bool = False, is_quick: bool = False) -> T:
+        """Run `work` in a transaction; when this returns, its changes are durable.
+
+        What is quick may be done in the asking thread.
+        """
         ...
 
     def read_here(self, work: Work[T]) -> T:
@@ -135,6 +139,40 @@ def _renew(connection: Connection, known: KnownValues) -> None:
     if now != known.version or len(known.values) > _MOST_REMEMBERED:
         known.values.clear()
         known.version = now
+
+
+class Outdated(Exception):
+    """A row is not any more as an earlier transaction left it: this one begins anew."""
+
+
+@dataclass(slots=True)
+class Left:
+    """What earlier transactions of a writer left; another process may have changed it since.
+
+    Whoever relies on it makes sure, before the transaction ends, that it is still so, or raises
+    `Outdated`. What is `new` is known to the next transaction if this one is committed.
+    """
+
+    known: dict[Hashable, Any]
+    new: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    is_used: bool = False
+
+    def take(self, key: Hashable) -> Any:
+        """Return what was left under a key; None if nothing is known."""
+        found = self.known.get(key)
+        self.is_used = self.is_used or found is not None
+        return found
+
+    def learn(self) -> None:
+        """Let the next transaction know what this one, which was committed, has left."""
+        if len(self.known) > _MOST_REMEMBERED:
+            self.known.clear()
+        self.known.update(self.new)
+
+
+def left_behind(connection: Connection) -> Left:
+    """Return what earlier transactions left; of a server, whose writers are many, nothing."""
+    return connection.info.get(LEFT) or Left({})
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:

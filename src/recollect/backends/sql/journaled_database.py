@@ -111,10 +111,10 @@ class JournaledDatabase(SqliteDatabase):
             self.write_here(lambda _: None)
 
     @contextlib.contextmanager
-    def _changing(self, connection: Connection) -> Generator[None]:
+    def _changing(self, connection: Connection, patience: float = 0) -> Generator[None]:
         before: int | None = None
         try:
-            with super()._changing(connection):
+            with super()._changing(connection, patience):
                 yield
                 if self._is_kept:
                     before = self._tell(connection)

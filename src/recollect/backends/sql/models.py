@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, select, update
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import remembered_for_ever
+from recollect.backends.sql.database import left_behind, remembered_for_ever
 from recollect.backends.sql.portable import InsertOrIgnore, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import to_json
@@ -53,6 +53,10 @@ def models_by_number(connection: Connection, numbers: Iterable[int]) -> dict[int
 
 def model_number(connection: Connection, model: EmbeddingModel) -> int:
     """Return the number of a model; store a new one, and how the model is opened."""
+    left = left_behind(connection)
+    # The number of a model is never given again.
+    if (known := left.take(model)) is not None:
+        return known
     row = {"name": model.name, "dimension": model.dimension, "choice": model.choice}
     found = _FIND.rows(connection, {"of_name": model.name})
     if not found:
@@ -62,4 +66,5 @@ def model_number(connection: Connection, model: EmbeddingModel) -> int:
     if model.choice and choice != model.choice:
         renamed = update(schema.embedding_models).where(_TABLE.id == number)
         connection.execute(renamed.values(choice=model.choice))
+    left.new[model] = number
     return number

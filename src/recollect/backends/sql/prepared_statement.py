@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Final, cast
 
@@ -18,6 +19,9 @@ from sqlalchemy.sql.compiler import Compiled, SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement, Executable
 
 _SLICE: Final = 1_000
+# So many rows are inserted by one statement rather than one after the other.
+_FEW_ROWS: Final = 4
+_VALUES: Final = " VALUES "
 # How many statements are kept for each way to read. One takes some 30 KB, and every session that a
 # filter names needs another: more would only be held, for they are not asked for again.
 KEPT_STATEMENTS: Final = 32
@@ -81,7 +85,12 @@ class PreparedStatement:
         sql, names = self._by_place
         if len(names) < 2:
             return driver.executemany(self.sql, rows).rowcount
-        return driver.executemany(sql, map(itemgetter(*names), rows)).rowcount
+        values = map(itemgetter(*names), rows)
+        head, inserts, places = sql.partition(_VALUES)
+        if len(rows) <= _FEW_ROWS and inserts and places.endswith(")"):
+            several = head + inserts + ", ".join([places] * len(rows))
+            return driver.execute(several, [*chain.from_iterable(values)]).rowcount
+        return driver.executemany(sql, values).rowcount
 
     @cached_property
     def sql(self) -> str:

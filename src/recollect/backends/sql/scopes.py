@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
@@ -16,7 +16,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from recollect.backends.sql import schema
+from recollect.backends.sql import schema, statements
 from recollect.backends.sql.agent_marks import require_here
 from recollect.backends.sql.database import remembered
 from recollect.backends.sql.dialects import dialect_of
@@ -244,6 +244,14 @@ def lock_or_make_scope(connection: Connection, key: Mapping[str, str]) -> Row:
         (found,) = _LOCK.rows(connection, _given(key))
         require_here(connection, key["agent"])
     return found
+
+
+def close_as_left(
+    connection: Connection, scope: Scope, counters: Mapping[str, Any], left: Row
+) -> bool:
+    """Store the counters of a scope that is as it was left; return whether it still was."""
+    given = {f"left_{name}": value for name, value in (*scope_key(scope).items(), *left.items())}
+    return bool(statements.CLOSE_SCOPE_AS_LEFT.run(connection, [{**counters, **given}]))
 
 
 def lock_scopes(connection: Connection, scope_ids: Iterable[int]) -> None:

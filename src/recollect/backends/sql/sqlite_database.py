@@ -1,7 +1,8 @@
 """SQLite through SQLAlchemy Core: one writer thread that commits in groups, a few reader threads.
 
-Every port call is one hop to a thread. Writes that wait together share one durable commit, each
-in a savepoint of its own, so that one that fails takes nothing of the others with it.
+What is small is done at once in the asking thread, where nobody else is in the way. Writes that
+wait together share one durable commit, each in a savepoint of its own, so that one that fails takes
+nothing of the others with it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +30,9 @@ from recollect.backends.sql.database import (
     DRIVER_ERRORS,
     KNOWN,
     LEDGER,
+    LEFT,
     KnownValues,
+    Left,
     Work,
     driver_of,
     storage_error,
@@ -38,7 +41,7 @@ from recollect.backends.sql.dialects.sqlite import identify
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of
 from recollect.domain.files import is_read_only
 from recollect.errors import Closed, StorageError
-from recollect.ports.runtime import note_use
+from recollect.ports.runtime import is_in_background, note_use
 from recollect.ports.store import Snapshot, current_snapshot
 
 if TYPE_CHECKING:
@@ -71,6 +74,10 @@ class _Write:
             self.done.set_exception(problem)
 
 
+class _OthersWrite(Exception):
+    """Somebody else is writing: the writer waits for it."""
+
+
 _READERS: Final = 4
 # So many recalls at the same time have a connection of their own.
 _SNAPSHOTS: Final = 4
@@ -79,6 +86,14 @@ _WRITING: Final = "BEGIN IMMEDIATE"
 _GROUP: Final = 128
 # Seconds for which reading here and there may keep others from their turn.
 _TURN: Final = 0.002
+# Where writes in the asking thread take so long, they are left to the writer for a while.
+_SLOW_SECONDS: Final = 0.005
+_REST_SECONDS: Final = 1.0
+# How much of what they take by and by is told by the last one.
+_NEWEST_SHARE: Final = 0.1
+# Between tries to write while another process does.
+_FIRST_PAUSE: Final = 0.001
+_LONGEST_PAUSE: Final = 0.05
 
 
 class _Held:
@@ -144,7 +159,16 @@ class SqliteDatabase:
         )
         # One for the writer thread, one for setting up.
         self._writing = _engine(path, _WRITING, synchronous, busy_timeout, 2)
-        self._held = _Held(self._writing)
+        # It does not wait for other processes by itself: that must not stop the asking thread.
+        self._held = _Held(self._writing, "busy_timeout=0")
+        self._patience = busy_timeout
+        self._left: dict[Hashable, Any] = {}
+        # Whoever writes on that connection holds this.
+        self._has_writer = threading.Lock()
+        # Who is about to write what is small, and until when it is left to the writer.
+        self._asking: set[object] = set()
+        self._rests_until = 0.0
+        self._usual_seconds = 0.0
         self._thread = threading.local()
         self._held_readers: list[_Held] = []
         self._quick = self._mapped()
@@ -202,21 +226,25 @@ class SqliteDatabase:
             reading = self._readers.submit(self._read_held, work)
         return await asyncio.wrap_future(reading)
 
-    async def write(self, work: Work[T], *, is_removal: bool = False) -> T:
+    async def write(self, work: Work[T], *, is_removal: bool = False, is_quick: bool = False) -> T:
         """Run `work` in the writer thread; when this returns, its changes are durable.
 
-        A removal may use the room that is reserved for it when the disk is full.
+        What is quick is done at once in the asking thread, if nobody else is writing. A removal may
+        use the room that is reserved for it when the disk is full.
         """
         try:
-            return await self._write(work)
+            return await self._write(work, is_quick=is_quick)
         except StorageError as problem:
             if not is_removal or problem.code != "disk_full":
                 raise
         await asyncio.to_thread(self.reserve.release)
         return await self._write(work)
 
-    async def _write(self, work: Work[T]) -> T:
+    async def _write(self, work: Work[T], *, is_quick: bool = False) -> T:
         note_use()
+        if is_quick and await self._is_free():
+            with contextlib.suppress(_OthersWrite):
+                return self._write_at_once(work)
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
         with self._door:
@@ -224,6 +252,62 @@ class SqliteDatabase:
             self._waiting.put(_Write(work, loop, done))
             self.has_written = True
         return await done
+
+    async def _is_free(self) -> bool:
+        """Return whether this caller is the only one who is about to write."""
+        if time.monotonic() < self._rests_until or is_in_background():
+            return False
+        asking = object()
+        self._asking.add(asking)
+        try:
+            # All who ask at the same time share a commit.
+            await asyncio.sleep(0)
+            return len(self._asking) == 1 and self._waiting.empty() and not self.checkpoints_next
+        finally:
+            self._asking.discard(asking)
+
+    def _write_at_once(self, work: Work[T]) -> T:
+        """Run `work` in a transaction of its own; raise `_OthersWrite` rather than wait."""
+        if not self._has_writer.acquire(blocking=False):
+            raise _OthersWrite
+        began = time.monotonic()
+        try:
+            self._require_open()
+            self.has_written = True
+            return self._write_alone(work)
+        except DRIVER_ERRORS as fault:
+            if _is_busy(fault):
+                raise _OthersWrite from fault
+            self._held.drop()
+            raise storage_error(fault, self.path) from fault
+        finally:
+            self._has_writer.release()
+            self._note_seconds(time.monotonic() - began)
+
+    def _write_alone(self, work: Work[T], patience: float = 0) -> T:
+        """Run `work` in a transaction of its own, on the writer's connection."""
+        connection, _ = self._held.connection()
+        left = connection.info[LEFT] = Left(self._left)
+        try:
+            with self._changing(connection, patience):
+                result = work(connection)
+        except Exception:
+            # Whatever it is may come from something that is not any more as it was left.
+            self._left.clear()
+            if not left.is_used:
+                raise
+            return self._write_alone(work, patience)
+        finally:
+            connection.info[LEFT] = None
+        left.learn()
+        return result
+
+    def _note_seconds(self, took: float) -> None:
+        """Leave the next writes to the writer where they would keep everybody else waiting."""
+        self._usual_seconds += (took - self._usual_seconds) * _NEWEST_SHARE
+        if self._usual_seconds > _SLOW_SECONDS:
+            self._usual_seconds = 0.0
+            self._rests_until = time.monotonic() + _REST_SECONDS
 
     def read_here(self, work: Work[T]) -> T:
         """Run `work` in a snapshot, in the calling thread."""
@@ -331,8 +415,10 @@ class SqliteDatabase:
         while not stopping:
             group, stopping = self._next_group()
             if group:
-                self._write_group(group)
-        self._held.drop()
+                with self._has_writer:
+                    self._write_group(group)
+        with self._has_writer:
+            self._held.drop()
 
     def _next_group(self) -> tuple[list[_Write], bool]:
         """Wait for one write and take along those that wait already; True when told to stop."""
@@ -351,11 +437,13 @@ class SqliteDatabase:
         """Run each write, commit once, and only then tell anybody."""
         outcomes: list[Callable[[], None]] = []
         try:
-            connection, _ = self._held.connection()
-            with self._changing(connection):
-                if len(group) == 1:
-                    outcomes.append(partial(group[0].tell, group[0].work(connection)))
-                else:
+            if len(group) == 1:
+                result = self._write_alone(group[0].work, self._patience)
+                outcomes.append(partial(group[0].tell, result))
+            else:
+                self._left.clear()
+                connection, _ = self._held.connection()
+                with self._changing(connection, self._patience):
                     outcomes.extend(self._attempt(connection, write) for write in group)
         except DRIVER_ERRORS as fault:
             self._held.drop()
@@ -369,9 +457,11 @@ class SqliteDatabase:
             for tell in outcomes:
                 tell()
 
-    def _changing(self, connection: Connection) -> contextlib.AbstractContextManager[None]:
+    def _changing(
+        self, connection: Connection, patience: float = 0
+    ) -> contextlib.AbstractContextManager[None]:
         """Begin a transaction that writes; what was written is durable when it has ended."""
-        return _transaction(connection, _WRITING)
+        return _transaction(connection, _WRITING, patience)
 
     def _checkpoint(self) -> None:
         """Bring what the log holds into the file, as far as nobody is in the way."""
@@ -402,10 +492,10 @@ class SqliteDatabase:
 
 
 @contextlib.contextmanager
-def _transaction(connection: Connection, begin: str) -> Generator[None]:
+def _transaction(connection: Connection, begin: str, patience: float = 0) -> Generator[None]:
     """Run a transaction on the driver itself; through SQLAlchemy it costs five times as much."""
     driver = driver_of(connection)
-    driver.execute(begin)
+    _begin(driver, begin, patience)
     try:
         yield
         # What was executed through SQLAlchemy has a transaction there too, which ends with this.
@@ -415,6 +505,28 @@ def _transaction(connection: Connection, begin: str) -> Generator[None]:
         connection.rollback()
         driver.rollback()
         raise
+
+
+def _begin(driver: sqlite3.Connection, begin: str, patience: float) -> None:
+    """Begin a transaction; try again for so many seconds while another process writes."""
+    pause, ends = _FIRST_PAUSE, time.monotonic() + patience
+    while True:
+        try:
+            driver.execute(begin)
+        except sqlite3.Error as fault:
+            if not _is_busy(fault) or time.monotonic() + pause > ends:
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        else:
+            return
+
+
+def _is_busy(fault: Exception) -> bool:
+    """Return whether another process is writing."""
+    # What kind of busy it is tell the higher bits.
+    code = fault.sqlite_errorcode if isinstance(fault, sqlite3.Error) else 0
+    return code & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _is_in_transaction(connection: Connection) -> bool:

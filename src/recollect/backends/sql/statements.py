@@ -50,7 +50,7 @@ INSERT_AUDIT: Final = PreparedStatement(
 )
 # A unit that two workers embedded at once keeps the newer of two equal vectors.
 INSERT_VECTORS: Final = PreparedStatement(InsertOrReplace(schema.vectors))
-CLOSE_SCOPE: Final = PreparedStatement(
+_CLOSE_SCOPE: Final = (
     update(schema.scopes)
     .where(schema.scopes.c.id == bindparam("new_id"))
     .values(
@@ -60,6 +60,19 @@ CLOSE_SCOPE: Final = PreparedStatement(
         unit_length=schema.scopes.c.unit_length + bindparam("new_length"),
         model_id=bindparam("new_model"),
         full_text_to=bindparam("new_full_text_to"),
+    )
+)
+CLOSE_SCOPE: Final = PreparedStatement(_CLOSE_SCOPE)
+# The same of a scope that still has its name and was not written to since it was left so.
+CLOSE_SCOPE_AS_LEFT: Final = PreparedStatement(
+    _CLOSE_SCOPE.where(
+        *(
+            schema.scopes.c[name].is_not_distinct_from(bindparam(f"left_{name}"))
+            for name in (
+                *("org", "workspace", "agent", "user", "version", "next_unit", "model_id"),
+                *("full_text_to", "first_unit"),
+            )
+        )
     )
 )
 # How often a record was used is counted on its own, see `uses`; a new version leaves it alone.

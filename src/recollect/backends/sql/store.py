@@ -64,6 +64,8 @@ _BEFORE: Final = "before_"
 _TURN: Final = tuple(column.name for column in schema.turns.c)
 # So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50
+# so many are written,
+_FEW_WRITTEN: Final = 4
 # and of so many what is weighed of them.
 _FEW_STANDINGS: Final = 200
 
@@ -85,7 +87,9 @@ class SqlStore:
             # The time is taken inside the transaction, so that later commits have later times.
             return commit.write(connection, changes, self._clock.now())
 
-        committed = await self._database.write(write, is_removal=changes.is_removal)
+        committed = await self._database.write(
+            write, is_removal=changes.is_removal, is_quick=_is_small(changes)
+        )
         if self.on_commit is not None:
             self.on_commit(committed)
         return committed
@@ -345,6 +349,15 @@ def _links_by_relation(connection: Connection, scopes: Collection[int]) -> dict[
 
 def _number(connection: Connection, figure: ColumnElement[Any], where: ColumnElement[bool]) -> int:
     return int(connection.scalar(select(figure).where(where)) or 0)
+
+
+def _is_small(changes: ChangeSet) -> bool:
+    """Return whether a few records or turns are added or changed, and no more."""
+    others = (
+        *(changes.purged, changes.archives, changes.removed_archives),
+        *(changes.documents, changes.removed_documents, changes.vectors),
+    )
+    return len(changes.units) <= _FEW_WRITTEN and not any(others)
 
 
 def _are_few(ids: Sequence[str] | None) -> bool:
