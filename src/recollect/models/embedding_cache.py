@@ -20,7 +20,8 @@ from recollect.ports.embedder import Embedder, EmbedderAround, Metered, Progress
 from recollect.ports.runtime import Clock, span
 from recollect.ports.shared_cache import SharedCache
 
-_BUDGET_BYTES: Final = 32 << 20
+# Of texts that come again, such as the question of a prompt, which a model reads in milliseconds.
+_BUDGET_BYTES: Final = 8 << 20
 _LIFETIME_SECONDS: Final = timedelta(hours=24)
 # What is more at once is an import, which would drive everything else out. It is worth that only
 # where vectors cost money.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 import time
@@ -62,6 +63,8 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
     # Spinning threads would keep a core busy that others could use.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.inter_op_num_threads = 1
+    _share_arena(onnxruntime)
+    options.add_session_config_entry("session.use_env_allocators", "1")
     options.log_severity_level = 3  # errors come as exceptions; warnings would go to stderr
     source = graph if isinstance(graph, bytes) else str(graph)
     try:
@@ -74,6 +77,16 @@ def open_session(graph: bytes | Path, threads: int = 1) -> Session:
     session._model_bytes = None
     give_back()
     return session
+
+
+@cache
+def _share_arena(onnxruntime: Any) -> None:
+    """Let all sessions use the same memory, which each would keep for its largest batch."""
+    kinds, uses = onnxruntime.OrtAllocatorType, onnxruntime.OrtMemType
+    plain = onnxruntime.OrtMemoryInfo("Cpu", kinds.ORT_ARENA_ALLOCATOR, 0, uses.DEFAULT)
+    # Another part of the program may have done the same before.
+    with contextlib.suppress(*session_errors()):
+        onnxruntime.create_and_register_allocator(plain, None)
 
 
 @cache

@@ -11,13 +11,18 @@ import json
 import re
 import string
 import unicodedata
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
-# What is one token of a text is looked up once: words repeat.
-_KEPT_WORDS: Final = 50_000
+import numpy as np
+
+# The tokens of a word are looked up once: words repeat, and these are most of any text.
+_KEPT_WORDS: Final = 16_384
 _ASCII_PUNCTUATION: Final = frozenset(string.punctuation)
 _KEPT_CONTROLS: Final = frozenset("\t\n\r")
 _DROPPED: Final = frozenset("\x00\ufffd")
@@ -86,12 +91,39 @@ def _is_plain(token: dict[str, Any]) -> bool:
     return not any(token[it] for it in ("single_word", "lstrip", "rstrip", "normalized"))
 
 
+class _Vocabulary:
+    """The numbers of many words in a tenth of the memory of a dictionary.
+
+    Words are known by the 64-bit hash of their bytes: that one of a hundred thousand has that of
+    another word is less likely than a wrong bit in memory.
+    """
+
+    def __init__(self, words: Mapping[str, int]) -> None:
+        hashes = np.fromiter(map(_hash, words), np.int64, len(words))
+        numbers = np.fromiter(words.values(), np.int32, len(words))
+        order = hashes.argsort()
+        self._hashes = array("q", hashes[order].tobytes())
+        self._numbers = array("i", numbers[order].tobytes())
+        self.longest = max(map(len, words))
+
+    def get(self, word: str) -> int | None:
+        wanted = _hash(word)
+        place = bisect_left(self._hashes, wanted)
+        is_known = place < len(self._hashes) and self._hashes[place] == wanted
+        return self._numbers[place] if is_known else None
+
+
+def _hash(word: str) -> int:
+    # Not that of the text itself, which "my" and a Chinese character have in common.
+    return hash(word.encode("utf-8", "surrogatepass"))
+
+
 class WordPiece:
     """Cuts texts into the tokens of a vocabulary, each word into its longest known parts."""
 
     def __init__(self, model: dict[str, Any], split: str, added: dict[str, int]) -> None:
-        self._vocabulary: dict[str, int] = model["vocab"]
-        self._unknown = self._vocabulary[model["unk_token"]]
+        self._vocabulary = _Vocabulary(model["vocab"])
+        self._unknown: int = model["vocab"][model["unk_token"]]
         self._prefix: str = model["continuing_subword_prefix"]
         self._most_characters: int = model["max_input_chars_per_word"]
         self._added = added
@@ -146,7 +178,7 @@ class WordPiece:
             return (self._unknown,)
         vocabulary, pieces, at, prefix = self._vocabulary, list[int](), 0, ""
         while at < len(word):
-            for end in range(len(word), at, -1):
+            for end in range(min(len(word), at + vocabulary.longest), at, -1):
                 known = vocabulary.get(prefix + word[at:end])
                 if known is not None:
                     break

@@ -1,5 +1,6 @@
 """Our WordPiece reads the default model's tokenizer as the library does."""
 
+import json
 import random
 from importlib.resources import files
 from pathlib import Path
@@ -71,3 +72,13 @@ def test_a_file_of_another_form_is_left_to_the_library(before: bytes, after: byt
     compact = _DATA.replace(b'": ', b'":')
     assert before in compact
     assert wordpiece_of(compact.replace(before, after, 1)) is None
+
+
+def test_each_word_of_the_vocabulary_is_known_by_itself():
+    """Also those that are the same two bytes in memory, such as "my" and a Chinese character."""
+    ours, library = wordpiece_of(_DATA), Tokenizer.from_str(_DATA.decode())
+    assert ours is not None
+    words = [it.removeprefix("##") for it in json.loads(_DATA)["model"]["vocab"]]
+    for word in words:
+        expected = library.encode(word, add_special_tokens=False).ids
+        assert ours.encode(word, add_special_tokens=False).ids == expected, word

@@ -14,6 +14,8 @@ from recollect.ports.units import Terms
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
+# Places in a segment; two bytes are enough for those of most.
+Members = NDArray[np.uint16] | NDArray[np.int32]
 # Where the members of each query term begin and end.
 Spans = list[tuple[int, int]]
 
@@ -26,7 +28,7 @@ class Segment:
     lengths: NDArray[np.int32]
     terms: Keys
     starts: NDArray[np.int32]
-    members: NDArray[np.int32]
+    members: Members
     repeats: NDArray[np.uint8]
 
     @property
@@ -85,7 +87,7 @@ def pack(
         lengths=lengths,
         terms=keys[starts],
         starts=np.append(starts, len(keys)).astype(np.int32),
-        members=members,
+        members=_narrow(members, len(units)),
         repeats=np.minimum(repeats, MAX_REPEATS).astype(np.uint8),
     )
 
@@ -112,7 +114,7 @@ def join(segments: Sequence[Segment]) -> Segment:
         at = np.searchsorted(terms, part.terms)
         shift = np.repeat(starts[at] + place, np.diff(part.starts))
         target = np.arange(len(part.members)) + shift
-        members[target] = part.members + np.int32(before)
+        members[target] = part.members.astype(np.int32) + np.int32(before)
         repeats[target] = part.repeats
         before += part.size
     return Segment(
@@ -120,7 +122,7 @@ def join(segments: Sequence[Segment]) -> Segment:
         lengths=np.concatenate([part.lengths for part in segments]),
         terms=terms,
         starts=starts.astype(np.int32),
-        members=members,
+        members=_narrow(members, before),
         repeats=repeats,
     )
 
@@ -136,7 +138,7 @@ def keep(segment: Segment, alive: Mask) -> Segment:
         lengths=segment.lengths[alive],
         terms=segment.terms[used],
         starts=np.append(starts[:-1][used], starts[-1]).astype(np.int32),
-        members=renumbered[segment.members[kept]],
+        members=_narrow(renumbered[segment.members[kept]], int(alive.sum())),
         repeats=segment.repeats[kept],
     )
 
@@ -160,6 +162,10 @@ def _stable_order(keys: Keys) -> Ids:
     if (ordered[1:] < ordered[:-1]).any():
         return np.argsort(keys, kind="stable")
     return order
+
+
+def _narrow(members: NDArray[np.int32], size: int) -> Members:
+    return members.astype(np.uint16) if size <= 1 << 16 else members
 
 
 def _differs(values: NDArray[np.generic]) -> Mask:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.local.scope_cache import Shelf
@@ -22,13 +23,12 @@ from recollect.backends.sql.scopes import UNIT_BITS, ScopeRow
 from recollect.domain.scope import Scope
 from recollect.domain.stats import IndexStats
 from recollect.domain.unit import UNIT_OWNERS
-from recollect.ports.units import NO_UNITS, Ids, UnitRows
+from recollect.ports.units import COLUMNS, NO_UNITS, Ids, UnitRows
 
 # A scope with more units is not read as a whole.
 _MAX_UNITS: Final = 400_000
 # A scope is read again when the cache has more than this many times its units.
 _MAX_STALE_RATIO: Final = 2
-_OWNER_BYTES: Final = 90
 _SMALL: Final = 2_000
 # The limit for a scope that must be read from the database before it is searched.
 _SMALL_UNREAD: Final = 500
@@ -47,23 +47,44 @@ _BETWEEN: Final = PreparedStatement(
     _SELECT.where(_TABLE.id.between(bindparam("first"), bindparam("last")))
 )
 _THESE: Final = PreparedStatement(_SELECT.where(_TABLE.id.in_(listed_numbers("units"))))
+_UNIT: Final = COLUMNS.index("unit")
 _CODES: Final = {kind: code for code, kind in enumerate(UNIT_OWNERS)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Units of one scope in ascending order, up to a number."""
+    """Units of one scope in ascending order, up to a number, with few bytes for each."""
 
-    rows: UnitRows
     version: int
+    # Those of `UnitRows`, each in the smallest type.
+    columns: tuple[NDArray[Any], ...]
+    owners: NDArray[np.bytes_]
+
+    @classmethod
+    def of(cls, rows: UnitRows, version: int) -> _Kept:
+        owners = np.array([it.encode() for it in rows.owners.tolist()], np.bytes_)
+        return cls(version, tuple(map(_narrow, rows.numbers)), owners)
 
     @property
     def units(self) -> int:
-        return len(self.rows)
+        return len(self.owners)
 
     @property
     def bytes(self) -> int:
-        return self.rows.nbytes + _OWNER_BYTES * len(self.rows)
+        return self.owners.nbytes + sum(it.nbytes for it in self.columns)
+
+    def places(self, units: Ids) -> Ids:
+        return _places(self.columns[_UNIT], units)
+
+    def take(self, places: Ids) -> UnitRows:
+        numbers = np.array([it.take(places) for it in self.columns], np.int64)
+        owners = [it.decode() for it in self.owners.take(places).tolist()]
+        return UnitRows(numbers, np.array(owners, np.object_))
+
+    def joined(self, newer: _Kept) -> _Kept:
+        pairs = zip(self.columns, newer.columns, strict=True)
+        owners = np.concatenate([self.owners, newer.owners])
+        return _Kept(newer.version, tuple(map(np.concatenate, pairs)), owners)
 
 
 class Catalogue:
@@ -125,9 +146,9 @@ class Catalogue:
     def _rows(self, connection: Connection, scope: ScopeRow, units: Ids) -> UnitRows:
         if self._is_worth_keeping(scope):
             kept = self._kept(connection, scope)
-            places = _places(kept.rows["unit"], units)
+            places = kept.places(units)
             if len(places) == len(units):
-                return kept.rows.take(places)
+                return kept.take(places)
         # Not cached, or read in a newer snapshot, which lacks what this one has.
         rows = _unit_rows(_THESE.rows(connection, {"units": str(units.tolist())}))
         return rows.take(_places(rows["unit"], units))
@@ -143,12 +164,22 @@ class Catalogue:
         """Return all units of a scope, including those added since it was last read."""
         kept = self._shelf.get(scope.id)
         if kept is None or kept.units > _MAX_STALE_RATIO * scope.units:
-            kept = _Kept(NO_UNITS, 0)
+            kept = _NONE
         if kept.version < scope.last_unit:
             newer = map(_unit_rows, _BETWEEN.slices(connection, scope.numbers(kept.version)))
-            kept = _Kept(UnitRows.joined([kept.rows, *newer]), scope.last_unit)
+            kept = kept.joined(_Kept.of(UnitRows.joined([NO_UNITS, *newer]), scope.last_unit))
             self._shelf.put(scope.id, kept)
         return kept
+
+
+def _narrow(column: Ids) -> NDArray[Any]:
+    """Return a column in the smallest signed type that fits."""
+    if not len(column):
+        return column.astype(np.int8)
+    return column.astype(np.min_scalar_type(min(int(column.min()), ~int(column.max()))))
+
+
+_NONE: Final = _Kept.of(NO_UNITS, 0)
 
 
 def _places(numbers: Ids, units: Ids) -> Ids:
