@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from recollect import Memory
 from recollect.backends.sql import commit, sqlite_database
@@ -104,6 +105,28 @@ async def test_a_process_that_writes_for_too_long_is_not_waited_for(database_pat
         await database.write(lambda _: None, is_quick=True)
     finally:
         await database.close()
+
+
+async def test_only_what_somebody_is_told_of_waits_for_the_disk(database_path: Path):
+    told: list[str] = []
+
+    def connected(connection: sqlite3.Connection, _: object) -> None:
+        connection.set_trace_callback(told.append)
+
+    event.listen(Engine, "connect", connected)
+    database = SqliteDatabase(database_path)
+    try:
+        await database.write(lambda _: None)
+        told.clear()
+        for is_durable in (True, False, False, True):
+            await database.write(lambda _: None, is_durable=is_durable)
+    finally:
+        event.remove(Engine, "connect", connected)
+        await database.close()
+
+    commit = ["BEGIN IMMEDIATE", "COMMIT"]
+    noted = ["PRAGMA synchronous=normal", *commit, *commit]
+    assert told == [*commit, *noted, "PRAGMA synchronous=full", *commit]
 
 
 # --- What an earlier save left behind may not be so any more --------------------------------------

@@ -75,7 +75,11 @@ _NEXT_DUE: Final = PreparedStatement(
 
 
 class SqlJobs:
-    """Jobs as rows; a lease is a time until which nobody else may take the row."""
+    """Jobs as rows; a lease is a time until which nobody else may take the row.
+
+    Who has a job and that it is done need not be durable: a job that is begun anew does no harm,
+    and writers that somebody waits for get the disk.
+    """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -123,7 +127,7 @@ class SqlJobs:
         # Looking first keeps an idle worker from taking the write lock again and again.
         given = {"kinds": to_json(list(kinds)), "now": to_micros(now)}
         is_due = await self._database.read(lambda it: _DUE.rows(it, given))
-        return await self._database.write(take) if is_due else None
+        return await self._database.write(take, is_durable=False) if is_due else None
 
     async def free_abandoned(self, kind: str) -> None:
         held = select(_JOBS.id, _JOBS.lease_owner).where(
@@ -139,7 +143,7 @@ class SqlJobs:
     async def extend(self, job: Job, lease_until: datetime) -> bool:
         statement = update(schema.jobs).where(_held(job)).values(lease_until=to_micros(lease_until))
         return await self._database.write(
-            lambda connection: connection.execute(statement).rowcount == 1
+            lambda connection: connection.execute(statement).rowcount == 1, is_durable=False
         )
 
     async def finish(
@@ -160,7 +164,7 @@ class SqlJobs:
                 free = update(schema.jobs).where(_held(job))
                 connection.execute(free.values(lease_until=0, lease_owner=""))
 
-        await self._database.write(end)
+        await self._database.write(end, is_durable=False)
 
     async def retry(self, job: Job, error: str, run_after: datetime | None) -> None:
         statement = (
@@ -173,12 +177,16 @@ class SqlJobs:
                 **({} if run_after is None else {"run_after": to_micros(run_after)}),
             )
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.write(
+            lambda connection: connection.execute(statement), is_durable=False
+        )
 
     async def give_back(self, job: Job) -> None:
         free = {"lease_until": 0, "lease_owner": "", "attempts": _JOBS.attempts - 1}
         statement = update(schema.jobs).where(_held(job)).values(free)
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.write(
+            lambda connection: connection.execute(statement), is_durable=False
+        )
 
     async def rouse(self, kinds: Sequence[str], *, even_given_up: bool = False) -> bool:
         given = {"kinds": to_json(list(kinds)), "now": to_micros(self._clock.now())}

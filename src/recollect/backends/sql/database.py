@@ -79,10 +79,18 @@ class Database(Protocol):
         """Run `work` in one snapshot; what is quick may be done in the asking thread."""
         ...
 
-    async def write(self, work: Work[T], *, is_removal: bool = False, is_quick: bool = False) -> T:
+    async def write(
+        self,
+        work: Work[T],
+        *,
+        is_removal: bool = False,
+        is_quick: bool = False,
+        is_durable: bool = True,
+    ) -> T:
         """Run `work` in a transaction; when this returns, its changes are durable.
 
-        What is quick may be done in the asking thread.
+        What is quick may be done in the asking thread. What need not be durable is there for
+        everybody and outlives the process; only a machine that fails may lose it.
         """
         ...
 

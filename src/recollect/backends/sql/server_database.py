@@ -168,7 +168,14 @@ class ServerDatabase:
                 reading = self._readers.submit(self._read_in, held, work)
         return await self._answer(reading, UNREACHABLE)
 
-    async def write(self, work: Work[T], *, is_removal: bool = False, is_quick: bool = False) -> T:
+    async def write(
+        self,
+        work: Work[T],
+        *,
+        is_removal: bool = False,
+        is_quick: bool = False,
+        is_durable: bool = True,
+    ) -> T:
         """Run `work` in a transaction, in a thread; again when others were in the way."""
         note_use()
         await self.outage.require()

@@ -58,6 +58,7 @@ class _Write:
     work: Work[Any]
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[Any]
+    is_durable: bool
 
     def tell(self, result: Any, problem: Exception | None = None) -> None:
         """Say how it went, from the writer's thread."""
@@ -83,6 +84,7 @@ _READERS: Final = 4
 _SNAPSHOTS: Final = 4
 _READING: Final = "BEGIN"
 _WRITING: Final = "BEGIN IMMEDIATE"
+_SYNCHRONOUS: Final = "recollect.synchronous"
 _GROUP: Final = 128
 # Seconds for which reading here and there may keep others from their turn.
 _TURN: Final = 0.002
@@ -162,6 +164,7 @@ class SqliteDatabase:
         # It does not wait for other processes by itself: that must not stop the asking thread.
         self._held = _Held(self._writing, "busy_timeout=0")
         self._patience = busy_timeout
+        self._synchronous: Synchronous = synchronous
         self._left: dict[Hashable, Any] = {}
         # Whoever writes on that connection holds this.
         self._has_writer = threading.Lock()
@@ -226,21 +229,28 @@ class SqliteDatabase:
             reading = self._readers.submit(self._read_held, work)
         return await asyncio.wrap_future(reading)
 
-    async def write(self, work: Work[T], *, is_removal: bool = False, is_quick: bool = False) -> T:
+    async def write(
+        self,
+        work: Work[T],
+        *,
+        is_removal: bool = False,
+        is_quick: bool = False,
+        is_durable: bool = True,
+    ) -> T:
         """Run `work` in the writer thread; when this returns, its changes are durable.
 
         What is quick is done at once in the asking thread, if nobody else is writing. A removal may
         use the room that is reserved for it when the disk is full.
         """
         try:
-            return await self._write(work, is_quick=is_quick)
+            return await self._write(work, is_quick=is_quick, is_durable=is_durable)
         except StorageError as problem:
             if not is_removal or problem.code != "disk_full":
                 raise
         await asyncio.to_thread(self.reserve.release)
         return await self._write(work)
 
-    async def _write(self, work: Work[T], *, is_quick: bool = False) -> T:
+    async def _write(self, work: Work[T], *, is_quick: bool = False, is_durable: bool = True) -> T:
         note_use()
         if is_quick and await self._is_free():
             with contextlib.suppress(_OthersWrite):
@@ -249,7 +259,7 @@ class SqliteDatabase:
         done: asyncio.Future[T] = loop.create_future()
         with self._door:
             self._require_open()
-            self._waiting.put(_Write(work, loop, done))
+            self._waiting.put(_Write(work, loop, done, is_durable))
             self.has_written = True
         return await done
 
@@ -274,6 +284,7 @@ class SqliteDatabase:
         try:
             self._require_open()
             self.has_written = True
+            self._wait_for_disk(is_durable=True)
             return self._write_alone(work)
         except DRIVER_ERRORS as fault:
             if _is_busy(fault):
@@ -283,6 +294,14 @@ class SqliteDatabase:
         finally:
             self._has_writer.release()
             self._note_seconds(time.monotonic() - began)
+
+    def _wait_for_disk(self, *, is_durable: bool) -> None:
+        """Let the next commit wait until it is on the disk, or leave that to the one after it."""
+        connection, driver = self._held.connection()
+        wanted = "normal" if self._synchronous == "full" and not is_durable else self._synchronous
+        if connection.info.get(_SYNCHRONOUS, self._synchronous) != wanted:
+            driver.execute(f"PRAGMA synchronous={wanted}")
+            connection.info[_SYNCHRONOUS] = wanted
 
     def _write_alone(self, work: Work[T], patience: float = 0) -> T:
         """Run `work` in a transaction of its own, on the writer's connection."""
@@ -416,7 +435,9 @@ class SqliteDatabase:
             group, stopping = self._next_group()
             if group:
                 with self._has_writer:
-                    self._write_group(group)
+                    outcomes = self._write_group(group)
+                for tell in outcomes:
+                    tell()
         with self._has_writer:
             self._held.drop()
 
@@ -433,10 +454,11 @@ class SqliteDatabase:
             group.append(write)
         return group, False
 
-    def _write_group(self, group: list[_Write]) -> None:
-        """Run each write, commit once, and only then tell anybody."""
+    def _write_group(self, group: list[_Write]) -> list[Callable[[], None]]:
+        """Run each write and commit once; return what is then to be told."""
         outcomes: list[Callable[[], None]] = []
         try:
+            self._wait_for_disk(is_durable=any(write.is_durable for write in group))
             if len(group) == 1:
                 result = self._write_alone(group[0].work, self._patience)
                 outcomes.append(partial(group[0].tell, result))
@@ -447,15 +469,14 @@ class SqliteDatabase:
                     outcomes.extend(self._attempt(connection, write) for write in group)
         except DRIVER_ERRORS as fault:
             self._held.drop()
-            self._fail(group, storage_error(fault, self.path))
+            problem = storage_error(fault, self.path)
+            return [partial(write.tell, None, problem) for write in group]
         except Exception as problem:  # noqa: BLE001  (a write that is alone fails alone)
-            self._fail(group, problem)
-        else:
-            if self.checkpoints_next:
-                self.checkpoints_next = False
-                self._checkpoint()
-            for tell in outcomes:
-                tell()
+            return [partial(write.tell, None, problem) for write in group]
+        if self.checkpoints_next:
+            self.checkpoints_next = False
+            self._checkpoint()
+        return outcomes
 
     def _changing(
         self, connection: Connection, patience: float = 0
@@ -467,10 +488,6 @@ class SqliteDatabase:
         """Bring what the log holds into the file, as far as nobody is in the way."""
         with contextlib.suppress(sqlite3.Error):
             self._held.connection()[1].execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-
-    def _fail(self, group: list[_Write], problem: Exception) -> None:
-        for write in group:
-            write.tell(None, problem)
 
     def _attempt(self, connection: Connection, write: _Write) -> Callable[[], None]:
         """Run one write in a savepoint; what it returned or raised is told after the commit."""
