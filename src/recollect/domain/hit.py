@@ -160,6 +160,8 @@ class Standing(NamedTuple):
     load: Callable[[], Record | Turn] | None = None
     # Makes the turn before a reply of the assistant.
     before: Callable[[], Turn] | None = None
+    # Its first unit, if it has any, and the packed terms of that, if they were read.
+    terms: tuple[int | None, bytes | None] | None = None
     kind: Kind | None = None
     category: str = ""
     source: str = ""

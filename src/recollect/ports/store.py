@@ -101,30 +101,22 @@ class Snapshot:
     def __init__(self, within: Snapshot | None = None) -> None:
         # Whether the moment is over; a later snapshot ends with the one that it began within.
         self.has_ended = within is not None and within.has_ended
-        self._kept: dict[Hashable, tuple[Any, Callable[[], None]]] = {}
+        # What each database keeps open for it, and how to let go of that.
+        self.kept: dict[Hashable, tuple[Any, Callable[[], None]]] = {}
         self._begun_within: list[Snapshot] = []
         if within is not None:
             within._begun_within.append(self)
 
-    def kept_by(self, database: Hashable) -> Any:
-        """Return what the database keeps open for it, or None."""
-        kept = self._kept.get(database)
-        return None if kept is None else kept[0]
-
-    def keep(self, database: Hashable, held: Any, let_go: Callable[[], None]) -> None:
-        """Keep a transaction of the database open until the snapshot ends."""
-        self._kept[database] = held, let_go
-
     def let_go(self) -> None:
         """End the open transactions; the next read begins new ones."""
-        for _, let_go in self._kept.values():
+        for _, let_go in self.kept.values():
             let_go()
-        self._kept = {}
+        self.kept = {}
 
     def go_on_from(self, later: Snapshot) -> None:
         """Continue with the moment of a snapshot that began within this one."""
         self.let_go()
-        self._kept, later._kept = later._kept, {}
+        self.kept, later.kept = later.kept, {}
 
     def end(self) -> None:
         """End the snapshot and those that began within it."""

@@ -64,6 +64,10 @@ class UnitRows:
         """Return one of COLUMNS, or `owner`."""
         return self.owners if column == "owner" else self.numbers[_COLUMN_INDEX[column]]
 
+    def columns(self, *names: str) -> list[Ids]:
+        """Return several of COLUMNS."""
+        return list(map(self.numbers.__getitem__, map(_COLUMN_INDEX.__getitem__, names)))
+
     @property
     def nbytes(self) -> int:
         return self.numbers.nbytes + self.owners.nbytes

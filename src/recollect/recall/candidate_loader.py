@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from recollect.domain.archive import Archive
 from recollect.domain.hit import ArchivePassage, Item, Standing
 from recollect.domain.sections import RecallSettings
@@ -14,6 +16,7 @@ from recollect.domain.unit import ARCHIVE
 from recollect.errors import StorageError
 from recollect.language.extraction.acts import wants_reply
 from recollect.ports.store import Store
+from recollect.ports.units import UnitIndex
 from recollect.recall.candidates import Candidate
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
@@ -39,12 +42,14 @@ class CandidateLoader:
     def __init__(
         self,
         store: Store,
+        units: UnitIndex,
         archives: SqlArchives,
         archive_text: ArchiveText,
         question: Question,
         recall: RecallSettings,
     ) -> None:
         self._store = store
+        self._units = units
         self._archives = archives
         self._archive_text = archive_text
         self._question = question
@@ -89,6 +94,18 @@ class CandidateLoader:
             for record in await self._store.records(scopes, where, now=now, ids=unread):
                 self._items[record.id] = record
         return self._items
+
+    async def terms(self, hits: Sequence[Candidate]) -> dict[int, frozenset[int]]:
+        """Return the keys of the terms of the units by which these hits were found."""
+        standings = [self._standings.get(hit.unit.owner) for hit in hits]
+        packed = dict([it.terms for it in standings if it and it.terms])
+        unread = [hit.unit.number for hit in hits if hit.unit.number not in packed]
+        found = await self._units.terms_of(unread) if unread else dict[int, frozenset[int]]()
+        return found | {
+            unit: frozenset[int](np.frombuffer(terms, "<u8").tolist())
+            for unit, terms in packed.items()
+            if unit is not None and terms is not None
+        }
 
     def note_replies(self, scored: Iterable[Candidate]) -> None:
         """Find out which replies of the assistant merely take note of a user's statement.

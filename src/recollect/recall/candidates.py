@@ -186,5 +186,5 @@ def gather(found: Sequence[Found]) -> Candidates:
     owners = owners[order]
     is_first = np.ones(len(owners), np.bool_)
     np.not_equal(owners[1:], owners[:-1], out=is_first[1:])
-    rows = UnitRows.joined([NO_UNITS, *(part.by_owner.rows for part in parts)])
+    rows = UnitRows.joined([NO_UNITS, *[part.by_owner.rows for part in parts]])
     return Candidates(owners[is_first], rows.take(order[is_first]), by_path)

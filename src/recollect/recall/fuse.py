@@ -223,18 +223,21 @@ def _factors(question: Question, candidates: Candidates, recall: RecallSettings)
     """Return the factor of each candidate for its speaker, its length and what it contains."""
     factors = np.ones(len(candidates))
     answers = 1 + recall.answer_kind_boost * _answer_shares(question, candidates)
-    is_turn = candidates.rows["kind"] == _TURN
+    kinds, speakers, traits, variety = candidates.rows.columns(
+        "kind", "speaker", "traits", "variety"
+    )
+    is_turn = kinds == _TURN
     if not is_turn.any():
         return factors * answers
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
-    factors += recall.speaker_boost * np.isin(candidates.rows["speaker"], named)
-    by_assistant = (candidates.rows["traits"] & Trait.BY_ASSISTANT) > 0
+    factors += recall.speaker_boost * np.isin(speakers, named)
+    by_assistant = (traits & Trait.BY_ASSISTANT) > 0
     sign = 1 if question.is_about_answers else -1
     factors += sign * recall.assistant_discount * by_assistant
-    fullness = np.log1p(candidates.rows["variety"]) / np.log1p(_FULL_TURN_TERMS)
+    fullness = np.log1p(variety) / np.log1p(_FULL_TURN_TERMS)
     terseness = recall.terse_discount * (1 - np.minimum(fullness, 1.0))
     # Questions, requests and tool outputs seldom contain the answer.
-    is_chatter = (candidates.rows["traits"] & _CHATTER) > 0
+    is_chatter = (traits & _CHATTER) > 0
     factors *= 1 - _CHATTER_DISCOUNT * is_chatter
     return np.where(is_turn, factors * (1 - terseness), factors) * answers
 

@@ -6,7 +6,6 @@ likely in a session or on a day in which much fits. Measured in docs/decisions/0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -18,7 +17,6 @@ from recollect.ports.units import Ids, Scores
 from recollect.recall.candidates import Candidates
 
 _TURN: Final = UNIT_OWNERS.index(TURN)
-_COLUMNS: Final = ("cluster", "place", "size", "kind", "traits")
 # A longer text explains itself, and covers too much to explain its neighbours.
 _SELF_CONTAINED_CHARS: Final = 600
 
@@ -29,22 +27,23 @@ def from_neighbours(
     candidates: Candidates, evidence: Scores, words: Scores, recall: RecallSettings
 ) -> Scores:
     """Return the evidence that each candidate gains from its surroundings."""
-    order = np.lexsort((candidates.rows["place"], candidates.rows["cluster"]))
-    rows = {name: candidates.rows[name][order] for name in _COLUMNS}
-    brevity = np.maximum(1 - rows["size"] / _SELF_CONTAINED_CHARS, 0.0)
+    order = np.lexsort(candidates.rows.columns("place", "cluster"))
+    every = candidates.rows.columns("cluster", "place", "size", "kind", "traits")
+    clusters, places, sizes, kinds, traits = np.stack(every).take(order, axis=1)
+    brevity = np.maximum(1 - sizes / _SELF_CONTAINED_CHARS, 0.0)
     said = evidence[order] * brevity
-    is_turn = rows["kind"] == _TURN
+    is_turn = kinds == _TURN
     weight = np.where(is_turn, recall.session_weight, recall.day_weight)
-    added = weight * _company(rows["cluster"], said, evidence[order])
+    added = weight * _company(clusters, said, evidence[order])
     if len(order) > 1 and is_turn.any():
         for step in (1, 2)[: len(order) - 1]:
-            near = _are_near(rows, is_turn, step) * (recall.neighbour_weight / step)
+            near = _are_near(clusters, places, is_turn, step) * (recall.neighbour_weight / step)
             added[step:] += near * said[:-step]
             added[:-step] += near * said[step:]
-        asked = words[order] * brevity * (rows["traits"] & Trait.ASKS > 0)
+        asked = words[order] * brevity * (traits & Trait.ASKS > 0)
         # An assistant answers any question, so its answers are no evidence.
-        answers = is_turn & (rows["traits"] & Trait.BY_ASSISTANT == 0)
-        follows = _are_near(rows, is_turn, 1) & answers[1:]
+        answers = is_turn & (traits & Trait.BY_ASSISTANT == 0)
+        follows = _are_near(clusters, places, is_turn, 1) & answers[1:]
         added[1:] += recall.answer_weight * asked[:-1] * follows
     back = np.empty(len(order))
     back[order] = added
@@ -66,7 +65,7 @@ def _company(clusters: Ids, said: Scores, alone: Scores) -> Scores:
     return best * (1 - share[number])
 
 
-def _are_near(rows: Mapping[str, Ids], is_turn: Flags, step: int) -> Flags:
+def _are_near(clusters: Ids, places: Ids, is_turn: Flags, step: int) -> Flags:
     """Return whether each row is a turn said right after the one `step` rows before."""
-    together = is_turn[step:] & (rows["cluster"][step:] == rows["cluster"][:-step])
-    return together & (rows["place"][step:] - rows["place"][:-step] <= step)
+    together = is_turn[step:] & (clusters[step:] == clusters[:-step])
+    return together & (places[step:] - places[:-step] <= step)

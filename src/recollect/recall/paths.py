@@ -90,8 +90,7 @@ class Found:
         A long text scores half as a whole and half by its best passage.
         """
         matches = self.matches
-        ordinals = matches.rows["ordinal"]
-        units = matches.rows["unit"]
+        ordinals, units = matches.rows.columns("ordinal", "unit")
         if not ordinals.any():
             order = units.argsort()
             return Matches(
@@ -119,8 +118,8 @@ class Found:
     @lazy_value
     def owners(self) -> Ids:
         """Return the owners that were found, in rising order."""
-        rows = self.by_owner.rows
-        return rows["unit"] - rows["ordinal"]
+        units, ordinals = self.by_owner.rows.columns("unit", "ordinal")
+        return units - ordinals
 
     def scores(self, owners: Ids, otherwise: float) -> Scores:
         """Return the scores of these owners, or `otherwise` for those that were not found."""

@@ -36,7 +36,6 @@ from recollect.recall.candidates import Candidate, best_first, gather
 from recollect.recall.deduplicate import DuplicateDetector, accounts, arranged
 from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.fuse import fuse
-from recollect.recall.listing import with_links
 from recollect.recall.paths import Found, Path, search_entities
 from recollect.recall.question import Question
 from recollect.recall.scoring import largest_factor
@@ -103,6 +102,7 @@ class Recall:
         self._question = question
         self._loader = CandidateLoader(
             services.store,
+            services.units,
             services.archives,
             services.archive_text,
             question,
@@ -187,7 +187,9 @@ class Recall:
         errors = [result for result in results.values() if isinstance(result, RecollectError)]
         if len(errors) == len(results):
             raise errors[0]
-        return [_as_found(path, results[path]) for path in paths]
+        return [
+            it if isinstance(it := results[path], Found) else _failed(path, it) for path in paths
+        ]
 
     async def _search_path(
         self, path: Path, limit: int, within: Filter | None
@@ -476,8 +478,11 @@ class Recall:
         """Make the hits that are shown, with their explanations."""
         scored, question = self._kept, self._question
         # Of duplicates that are not shown it counts how often they were said.
-        items = await self._loader.items([*scored, *(self._best if links else ())])
-        present = await self._services.units.terms_of([hit.unit.number for hit in scored])
+        linked = {end for link in links for end in (link.newer, link.older)}
+        items = await self._loader.items(
+            [*scored, *[hit for hit in self._best if hit.owner_id in linked]]
+        )
+        present = await self._loader.terms(scored)
         path_scores = self._ranked.path_scores([hit.at for hit in scored])
         after: Mapping[str, str] = {}
         said: Mapping[str, int] = {}
@@ -496,14 +501,16 @@ class Recall:
             if item is None:
                 continue
             # The item of an archive is itself the passage.
-            is_whole = isinstance(item, ArchivePassage) or not hit.is_found
-            span = (0, len(item.content)) if is_whole else hit.span
-            keys = present.get(hit.unit.number, _NO_TERMS)
+            unit = hit.unit
+            is_whole = isinstance(item, ArchivePassage) or unit.owner != hit.owner_id
+            span = (0, len(item.content)) if is_whole else (unit.start, unit.end)
+            keys = present.get(unit.number, _NO_TERMS)
             matched = tuple([term for key, term in question.terms.items() if key in keys])
             boosts = (*self._loader.scoring.boosts(hit.standing), *hit.boosts)
-            if links and isinstance(item, Record):
+            if item.id in linked and isinstance(item, Record):
                 times = said.get(item.id, item.evidence_count)
-                item = with_links(item, links).evolve(evidence_count=times)
+                own = tuple([it for it in links if item.id in (it.newer, it.older)])
+                item = item.evolve(links=own, evidence_count=times)
             hits.append(
                 Hit(
                     item=item,
@@ -562,11 +569,9 @@ def _too_late(path: Path, patience: float) -> Found:
     return Found(path=path.name, degraded=(note,))
 
 
-def _as_found(path: Path, answer: Found | RecollectError) -> Found:
-    """Return the answer; for an error, an empty one that says why."""
-    if isinstance(answer, Found):
-        return answer
-    return Found(path=path.name, degraded=(f"the {path.name} path failed: {answer}",))
+def _failed(path: Path, problem: RecollectError) -> Found:
+    """Return an empty answer that says why there is no other."""
+    return Found(path=path.name, degraded=(f"the {path.name} path failed: {problem}",))
 
 
 # --- Summaries of sessions: they answer what happened when, and compete with nothing --------------

@@ -11,7 +11,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
 from recollect.domain.unit import Trait
-from recollect.language.analysis import query_terms, slight_terms, term_key
+from recollect.language.analysis import query_terms, slight_terms, term_keys
 from recollect.language.characters import fold
 from recollect.language.claims.moods import Mood, mood, plain
 from recollect.language.claims.subjects import asked_by_user, with_user
@@ -104,7 +104,8 @@ class Question:
                 said = said.replace(time.text, " ")
                 dated = {*date_terms(time.start.date()), *date_terms(time.end.date())}
                 dates += [term for term in query_terms(time.text) if term in dated]
-        return {term_key(term): term for term in (*query_terms(said), *dates)}
+        terms = [*query_terms(said), *dates]
+        return dict(zip(term_keys(terms), terms, strict=True))
 
     @lazy_value
     def slight(self) -> frozenset[int]:
@@ -113,7 +114,7 @@ class Question:
         own = {term for name in self.names for term in query_terms(name)}
         named = [term for term in terms if term in own] if self.by_user != self.text else []
         slight = {*slight_terms(terms), *named}
-        return frozenset(map(term_key, slight)) if len(slight) < len(self.terms) else frozenset()
+        return frozenset(term_keys(slight)) if len(slight) < len(self.terms) else frozenset()
 
     @lazy_value
     def judged(self) -> Judged:

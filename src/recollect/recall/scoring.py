@@ -49,18 +49,18 @@ class CandidateScoring:
         """Return the final scores of candidates."""
         known = self._known
         # Everything but the time and the text is the same for most.
-        factors = [(known.get(it[3:]) or self._factor(it))[0] for it in standings]
+        factors = [(known.get(it[4:]) or self._factor(it))[0] for it in standings]
         scores = np.array(factors) * self._sums(standings, np.array(relevance))
         return np.minimum(np.maximum(scores, 0.0), 1.0).tolist()
 
     def boosts(self, standing: Standing) -> tuple[Boost, ...]:
         """Return the boosts that raised or lowered the score."""
-        known = self._known.get(standing[3:]) or self._factor(standing)
+        known = self._known.get(standing[4:]) or self._factor(standing)
         return known[1]
 
     def _factor(self, standing: Standing) -> tuple[float, tuple[Boost, ...]]:
         """Return the factor of everything but age and source, and the boosts it is made of."""
-        alike = standing[3:]
+        alike = standing[4:]
         known = self._known.get(alike)
         if known is None:
             factors = _factors(standing, self._lean, self._recall)

@@ -123,14 +123,18 @@ def newest_first(
     if not after:
         return best_first(scored)
     by_owner = {hit.owner_id: hit for hit in scored}
-    depths = {owner: _depth(owner, after, by_owner, frozenset()) for owner in by_owner}
-    for owner in sorted(by_owner, key=lambda name: -depths[name]):
+    depths = {
+        owner: _depth(owner, after, by_owner, frozenset()) if owner in after else 0
+        for owner in by_owner
+    }
+    for owner in sorted(by_owner, key=depths.__getitem__, reverse=True):
         earlier = by_owner[owner]
         for newer in after.get(owner, ()):
             later = by_owner.get(newer)
             if later is not None and later.score < earlier.score and depths[newer] < depths[owner]:
                 by_owner[newer] = later.moved(earlier.score, f"follows {owner}")
-    return sorted(by_owner.values(), key=lambda hit: (-hit.score, depths[hit.owner_id]))
+    newest = sorted(by_owner, key=depths.__getitem__)
+    return best_first([by_owner[owner] for owner in newest])
 
 
 def _depth(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
 from typing import Any, Final, cast
 
@@ -44,7 +44,7 @@ _times_of: Final = itemgetter(*_TIMES)
 _plain_of: Final = itemgetter(*_PLAIN)
 _time_fields: Final = attrgetter(*_TIMES)
 _plain_fields: Final = attrgetter(*_PLAIN)
-# What of a record is weighed, see `standing_of_record`.
+# What of a record is weighed, see `standings_of_records`.
 STANDING: Final = (
     *("id", "scope_id", "observed_at", "kind", "category", "source", "confidence"),
     *("helped", "rejected", "access_count"),
@@ -130,28 +130,38 @@ def record_from(row: Row, scope: Scope) -> Record:
     )
 
 
-def standing_of_record(
-    row: Row, load: Callable[[], Record] | None = None, *, is_of_others: bool
-) -> Standing:
-    """Return the fields of a record that scoring uses."""
-    return Standing(
-        observed_at=_instant(row["observed_at"]),
-        load=load,
-        kind=_KINDS[row["kind"]],
-        category=row["category"],
-        source=row["source"],
-        confidence=row["confidence"],
-        helped=row["helped"],
-        rejected=row["rejected"],
-        accessed=row["access_count"],
-        is_of_others=is_of_others,
-    )
+def standings_of_records(
+    rows: Sequence[Row], scopes: Mapping[int, Scope] | None, others: Collection[int]
+) -> dict[str, Standing]:
+    """Return the fields of records that scoring uses, by id; with scopes, whole ones were read."""
+    return {
+        row["id"]: Standing(
+            observed_at=_instant(row["observed_at"]),
+            load=None if scopes is None else partial(record_from, row, scopes[row["scope_id"]]),
+            terms=None if scopes is None else (row["unit"], row["terms"]),
+            kind=_KINDS[row["kind"]],
+            category=row["category"],
+            source=row["source"],
+            confidence=row["confidence"],
+            helped=row["helped"],
+            rejected=row["rejected"],
+            accessed=row["access_count"],
+            is_of_others=row["scope_id"] in others,
+        )
+        for row in rows
+    }
 
 
 def standing_of_turn(
     row: Row, load: Callable[[], Turn], before: Callable[[], Turn] | None
 ) -> Standing:
-    return Standing(observed_at=_instant(row["at"]), load=load, before=before, act=row["act"])
+    return Standing(
+        observed_at=_instant(row["at"]),
+        load=load,
+        before=before,
+        terms=(row["unit"], row["terms"]),
+        act=row["act"],
+    )
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:

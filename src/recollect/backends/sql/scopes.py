@@ -102,7 +102,7 @@ def read_scopes(connection: Connection, scopes: Sequence[Scope]) -> list[ScopeRo
 
 def read_versions(connection: Connection, scopes: Sequence[Scope]) -> tuple[int, ...]:
     """Return the version of each of these scopes; 0 of one in which nothing was ever written."""
-    return tuple(0 if row is None else row.version for row in _rows(connection, scopes))
+    return tuple([0 if row is None else row.version for row in _rows(connection, scopes)])
 
 
 def read_scope(connection: Connection, scope_id: int) -> ScopeRow:

@@ -269,14 +269,14 @@ class ServerDatabase:
         """Hold a connection for a snapshot, unless too many are held already."""
         if snapshot is None:
             return None
-        held: _Held | None = snapshot.kept_by(self)
+        held: _Held | None = snapshot.kept.get(self, (None,))[0]
         if held is None:
             with self._door:
                 if self._snapshots_begun >= self._most_snapshots:
                     return None
                 self._snapshots_begun += 1
             held = _Held(self._reading)
-            snapshot.keep(self, held, partial(self._let_go, held))
+            snapshot.kept[self] = held, partial(self._let_go, held)
         return held
 
     def _read_in(self, held: _Held, work: Work[T]) -> T:

@@ -105,6 +105,8 @@ class _Held:
         self._engine = engine
         self._pragmas = pragmas
         self._open: tuple[Connection, sqlite3.Connection] | None = None
+        # The connection, while a snapshot goes on.
+        self.begun: Connection | None = None
 
     def connection(self) -> tuple[Connection, sqlite3.Connection]:
         """Return the connection, and the driver's own."""
@@ -121,10 +123,12 @@ class _Held:
         connection, driver = self.connection()
         driver.execute(_READING)
         connection.info[KNOWN].is_checked = False
+        self.begun = connection
         return connection
 
     def end(self) -> None:
         """End it: nothing was written; what was read through SQLAlchemy ends there too."""
+        self.begun = None
         if self._open is not None:
             connection, driver = self._open
             connection.rollback()
@@ -132,6 +136,7 @@ class _Held:
 
     def drop(self) -> None:
         """After a fault of the database the next call starts with a fresh connection."""
+        self.begun = None
         if self._open is not None:
             self._open[0].close()
             self._open = None
@@ -215,7 +220,8 @@ class SqliteDatabase:
             self._turn_ends = now + _TURN
             await asyncio.sleep(0)
         if is_quick and (snapshot := current_snapshot()) is not None:
-            held = snapshot.kept_by(self) or self._keep_for(snapshot)
+            kept = snapshot.kept.get(self)
+            held = self._keep_for(snapshot) if kept is None else kept[0]
             if held is not None:
                 return self._read_in(snapshot, held, work)
         if is_quick and self._at_once.acquire(blocking=False):
@@ -345,7 +351,7 @@ class SqliteDatabase:
                 return None
             self._snapshots_begun += 1
             held = self._for_snapshots.pop() if self._for_snapshots else self._mapped()
-        snapshot.keep(self, held, partial(self._end, held))
+        snapshot.kept[self] = held, partial(self._end, held)
         held.begin()
         return held
 
@@ -354,7 +360,7 @@ class SqliteDatabase:
         try:
             if self._closed:
                 self._require_open()
-            return work(held.connection()[0])
+            return work(held.begun or held.begin())
         except DRIVER_ERRORS as fault:
             snapshot.let_go()
             held.drop()

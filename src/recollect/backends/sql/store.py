@@ -15,6 +15,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    FromClause,
     Select,
     Table,
     and_,
@@ -36,8 +37,8 @@ from recollect.backends.sql.rows import (
     past_row,
     record_from,
     rows_of,
-    standing_of_record,
     standing_of_turn,
+    standings_of_records,
     to_json,
     turn_from,
     version_from,
@@ -154,16 +155,13 @@ class SqlStore:
             others = _of_others(found, scopes[0])
             standings: dict[str, Standing] = {}
             given = {"now": to_micros(now), **_lists(found, records[:whole])}
-            for row in _records_in_any_order(where).by_name(connection, given) if records else ():
-                scope_id = row["scope_id"]
-                load = partial(record_from, row, found[scope_id])
-                standing = standing_of_record(row, load, is_of_others=scope_id in others)
-                standings[row["id"]] = standing
+            if records:
+                rows = _records_in_any_order(where).by_name(connection, given)
+                standings |= standings_of_records(rows, found, others)
             if len(records) > whole:
                 given |= _lists(found, records[whole:])
-                for row in _standings_of_records(where).rows(connection, given):
-                    is_of_others = row["scope_id"] in others
-                    standings[row["id"]] = standing_of_record(row, is_of_others=is_of_others)
+                rows = _standings_of_records(where).rows(connection, given)
+                standings |= standings_of_records(rows, None, others)
             if turns:
                 for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
                     scope = found[row["scope_id"]]
@@ -271,7 +269,7 @@ def _turns_by_id(where: Filter) -> PreparedStatement:
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _records_in_any_order(where: Filter) -> PreparedStatement:
-    return PreparedStatement(_records_statement(where))
+    return PreparedStatement(_with_terms(_records_statement(where), schema.records))
 
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
@@ -284,7 +282,7 @@ def _standings_of_records(where: Filter) -> PreparedStatement:
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _turns_in_any_order(where: Filter) -> PreparedStatement:
-    """Turns, and before each reply of the assistant the turn that it follows."""
+    """Turns with the terms of their units, and before each reply the turn that it follows."""
     turns, before = schema.turns, schema.turns.alias()
     follows = and_(
         turns.c.role == "assistant",
@@ -293,7 +291,17 @@ def _turns_in_any_order(where: Filter) -> PreparedStatement:
     )
     columns = (column.label(_BEFORE + column.name) for column in before.c)
     statement = _turns_statement(where).add_columns(*columns)
-    return PreparedStatement(statement.select_from(turns.outerjoin(before, follows)))
+    return PreparedStatement(_with_terms(statement, turns, turns.outerjoin(before, follows)))
+
+
+def _with_terms(
+    statement: Select[*tuple[Any, ...]], owners: Table, beside: FromClause | None = None
+) -> Select[*tuple[Any, ...]]:
+    """Return the statement with the first unit of each owner, which stands for the whole text."""
+    units = schema.units
+    first = and_(units.c.owner_id == owners.c.id, units.c.ordinal == 0)
+    from_all = (owners if beside is None else beside).outerjoin(units, first)
+    return statement.add_columns(units.c.id.label("unit"), units.c.terms).select_from(from_all)
 
 
 def _records_statement(where: Filter) -> Select[*tuple[Any, ...]]:
