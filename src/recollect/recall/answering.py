@@ -318,7 +318,7 @@ async def _read(
             if isinstance(logits, str):
                 notes.append(logits)
             else:
-                found |= zip((hit.owner_id for hit in some), logits, strict=True)
+                found |= zip([hit.owner_id for hit in some], logits, strict=True)
     records = _records_of({owner: items[owner] for owner in found})
     known = {
         owner: _adjusted(logit, items[owner], records.get(owner), about)
@@ -331,14 +331,14 @@ async def _read(
         {owner: _said_at(items[owner]) for owner in known},
         {owner: _session_of(items[owner]) for owner in known},
         may_miss=len(known) < len(found)
-        or (may_misread and any(_has_words(question, items[owner].content) for owner in known)),
+        or (may_misread and _have_words(question, [items[owner].content for owner in known])),
         degraded=tuple(notes),
         model=model,
         weight=model.weight,
-        several=frozenset(owner for owner in known if _says_several(items[owner])),
+        several=frozenset([owner for owner in known if _says_several(items[owner])]),
         records=records,
         hits=(*first.values(), *rest),
-        stating=frozenset(hit.owner_id for hit in stating),
+        stating=frozenset([hit.owner_id for hit in stating]),
     )
 
 
@@ -371,11 +371,14 @@ def readable_text(found: Candidate, item: Item) -> str:
     return f"{item.speaker}: {passage}" if item.speaker else passage
 
 
-def _has_words(question: Question, text: str) -> bool:
-    """Return whether a text has nearly all words of the question."""
+def _have_words(question: Question, texts: Iterable[str]) -> bool:
+    """Return whether any of the texts has nearly all words of the question."""
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
-    shared = wanted.intersection(query_terms(text[:_MAX_COMPARED_CHARS]))
-    return bool(wanted) and len(shared) >= _NEARLY_ALL * len(wanted)
+    for text in texts if wanted else ():
+        shared = wanted & _terms_in(text[:_MAX_COMPARED_CHARS])
+        if len(shared) >= _NEARLY_ALL * len(wanted):
+            return True
+    return False
 
 
 def _is_ordered(hit: Candidate) -> bool:
@@ -416,6 +419,11 @@ def _says_several(item: Item) -> bool:
 
 
 # The same texts are found again and again.
+@lru_cache(maxsize=1_024)
+def _terms_in(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text))
+
+
 @lru_cache(maxsize=1_024)
 def _stances(text: str) -> tuple[str, ...]:
     """Return how each sentence is meant."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # Reading this many whole records is faster than reading their scoring columns first.
 _MAX_WHOLE_RECORDS: Final = 64
+# The same texts are found again and again.
+_wants_reply: Final = lru_cache(maxsize=1_024)(wants_reply)
 
 _log: Final = logging.getLogger(__name__)
 
@@ -61,15 +64,20 @@ class CandidateLoader:
         # The replies that were found to take note of a statement, with the id of that turn.
         self.replies: dict[str, str] = {}
 
-    async def score(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates that pass the filter, with their final scores."""
+    async def score(
+        self, candidates: Sequence[Candidate], first: int | None = None
+    ) -> list[Candidate]:
+        """Return those of the first candidates that pass the filter, with their final scores.
+
+        What scoring needs of the others is read along with that of the first ones.
+        """
         if not candidates:
             return []
         if new := [one for one in candidates if one.owner_id not in self._standings]:
             await self._read_standings(new)
         found = [
             (one, standing)
-            for one in candidates
+            for one in candidates[:first]
             if (standing := self._standings[one.owner_id]) is not None
         ]
         scores = self.scoring.scores([it for _, it in found], [one.relevance for one, _ in found])
@@ -118,7 +126,7 @@ class CandidateLoader:
                 continue
             self._looked_up.add(reply.owner_id)
             said = before()
-            if said.role == "user" and not wants_reply(said.content):
+            if said.role == "user" and not _wants_reply(said.content):
                 self.replies[reply.owner_id] = said.id
                 passes = self._question.where.accepts_turn(said)
                 standing = Standing(observed_at=said.at, load=before, act=said.act)

@@ -277,10 +277,14 @@ class Recall:
         good = int(np.count_nonzero(is_good))
         scored: list[Candidate] = []
         looked_at = 0
+        # What a model will read is loaded together with what is good enough.
+        found = int(np.count_nonzero(ranked.scores)) if self._readable_candidates else good
         # A candidate farther back may rise when it is scored, but not beyond a bound.
         while looked_at < good and not _are_best(scored, limit, ranked.scores[looked_at] * most):
             reach = _reach(ranked.scores[:good], looked_at, limit, most)
-            new = await self._loader.score(ranked.between(looked_at, reach))
+            ahead = _reach(ranked.scores[:found], looked_at, limit, most)
+            candidates = ranked.between(looked_at, max(reach, ahead))
+            new = await self._loader.score(candidates, reach - looked_at)
             scored = best_first((*scored, *new))
             looked_at = reach
         scored = _behind_sources(await self._before_replies(scored))
@@ -305,7 +309,7 @@ class Recall:
                 hits[reply.owner_id] = reply._replace(score=own.score)
                 hits[said] = own._replace(score=reply.score)
         own = [hit for owner, hit in hits.items() if owner not in replies]
-        return best_first([*own, *(hits[owner] for owner in hits if owner in replies)])
+        return best_first([*own, *[hits[owner] for owner in hits if owner in replies]])
 
     def _cut(
         self, scored: Sequence[Candidate], limit: int
@@ -584,8 +588,11 @@ _MAX_EVENTS: Final = 20
 
 
 def _summaries_among(hits: Sequence[Candidate]) -> list[Candidate]:
-    likely = [hit for hit in hits if hit.standing.source == SESSION_EPISODE]
-    return [hit for hit in likely if hit.standing.kind is Kind.EPISODIC]
+    return [
+        hit
+        for hit in hits
+        if hit.standing.source == SESSION_EPISODE and hit.standing.kind is Kind.EPISODIC
+    ]
 
 
 def _behind_sources(hits: list[Candidate]) -> list[Candidate]:

@@ -81,7 +81,7 @@ class Question:
 
     def about_user(self, text: str) -> str:
         """Return a text that may answer, with "User" where it names the user."""
-        return with_user(text, self.names)
+        return with_user(text, self.names) if self.names else text
 
     @lazy_value
     def subject(self) -> str:

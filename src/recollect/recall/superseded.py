@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from recollect.domain.record import Record
@@ -21,6 +22,8 @@ from recollect.recall.question import Question
 
 # Successors are looked up for turns among the best, up to this many times the limit.
 _REACH_FACTOR: Final = 4
+# The same turns are found again and again.
+_key_of: Final = lru_cache(maxsize=4_096)(turn_key)
 # One turn may have said several things that changed.
 _RECORDS_PER_TURN: Final = 2
 
@@ -35,7 +38,7 @@ class Succession:
 
 async def search_successors(units: UnitIndex, question: Question, ranked: Candidates) -> Succession:
     """Return the records that supersede the best turns."""
-    turns = {turn_key(turn): turn for turn in ranked.turns(_REACH_FACTOR * question.limit)}
+    turns = {_key_of(turn): turn for turn in ranked.turns(_REACH_FACTOR * question.limit)}
     if not turns:
         return Succession()
     matches = await units.search(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache, partial
@@ -44,6 +44,8 @@ _times_of: Final = itemgetter(*_TIMES)
 _plain_of: Final = itemgetter(*_PLAIN)
 _time_fields: Final = attrgetter(*_TIMES)
 _plain_fields: Final = attrgetter(*_PLAIN)
+# How the columns of the turn that a reply follows begin, where it is read along with the reply.
+BEFORE: Final = "before_"
 # What of a record is weighed, see `standings_of_records`.
 STANDING: Final = (
     *("id", "scope_id", "observed_at", "kind", "category", "source", "confidence"),
@@ -152,16 +154,20 @@ def standings_of_records(
     }
 
 
-def standing_of_turn(
-    row: Row, load: Callable[[], Turn], before: Callable[[], Turn] | None
-) -> Standing:
-    return Standing(
-        observed_at=_instant(row["at"]),
-        load=load,
-        before=before,
-        terms=(row["unit"], row["terms"]),
-        act=row["act"],
-    )
+def standings_of_turns(rows: Sequence[Row], scopes: Mapping[int, Scope]) -> dict[str, Standing]:
+    """Return the fields of turns that scoring uses, by id, from rows with what a reply follows."""
+    return {
+        row["id"]: Standing(
+            observed_at=_instant(row["at"]),
+            load=partial(turn_from, row, scopes[row["scope_id"]]),
+            before=None
+            if row[BEFORE + "id"] is None
+            else partial(turn_from, row, scopes[row["scope_id"]], BEFORE),
+            terms=(row["unit"], row["terms"]),
+            act=row["act"],
+        )
+        for row in rows
+    }
 
 
 def version_from(row: Row, scope: Scope, replaced_at: int | None) -> Version:
@@ -190,20 +196,22 @@ def turn_row(turn: Turn, scope_id: int) -> dict[str, Any]:
     }
 
 
-def turn_from(row: Row, scope: Scope) -> Turn:
+def turn_from(row: Row, scope: Scope, prefix: str = "") -> Turn:
+    """Return the turn that a row holds in the columns with this prefix."""
+    payload = row[prefix + "payload"]
     return Turn(
-        id=row["id"],
+        id=row[prefix + "id"],
         scope=scope,
-        session=row["session"],
-        ordinal=row["ordinal"],
-        role=row["role"],
-        speaker=row["speaker"],
-        content=row["content"],
-        at=_instant(row["at"]),
-        task=row["task"],
-        payload={} if row["payload"] == "{}" else json.loads(row["payload"]),
-        recorded_at=_instant(row["recorded_at"]),
-        act=row["act"],
+        session=row[prefix + "session"],
+        ordinal=row[prefix + "ordinal"],
+        role=row[prefix + "role"],
+        speaker=row[prefix + "speaker"],
+        content=row[prefix + "content"],
+        at=_instant(row[prefix + "at"]),
+        task=row[prefix + "task"],
+        payload={} if payload == "{}" else json.loads(payload),
+        recorded_at=_instant(row[prefix + "recorded_at"]),
+        act=row[prefix + "act"],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -31,14 +31,15 @@ from recollect.backends.sql.conditions import NOT_ACTIVE, records_where, turns_w
 from recollect.backends.sql.portable import count_where, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
 from recollect.backends.sql.rows import (
+    BEFORE,
     STANDING,
     Row,
     link_from,
     past_row,
     record_from,
     rows_of,
-    standing_of_turn,
     standings_of_records,
+    standings_of_turns,
     to_json,
     turn_from,
     version_from,
@@ -61,8 +62,6 @@ if TYPE_CHECKING:
     from recollect.domain.turn import Turn
     from recollect.ports.runtime import Clock
 
-_BEFORE: Final = "before_"
-_TURN: Final = tuple(column.name for column in schema.turns.c)
 # So many are read in less time than it takes to hand them to a thread,
 _FEW: Final = 50
 # so many are written,
@@ -163,13 +162,8 @@ class SqlStore:
                 rows = _standings_of_records(where).rows(connection, given)
                 standings |= standings_of_records(rows, None, others)
             if turns:
-                for row in _turns_in_any_order(where).by_name(connection, _lists(found, turns)):
-                    scope = found[row["scope_id"]]
-                    load, before = partial(turn_from, row, scope), None
-                    if row[_BEFORE + "id"] is not None:
-                        its = {name: row[_BEFORE + name] for name in _TURN}
-                        before = partial(turn_from, its, scope)
-                    standings[row["id"]] = standing_of_turn(row, load, before)
+                rows = _turns_in_any_order(where).by_name(connection, _lists(found, turns))
+                standings |= standings_of_turns(rows, found)
             return standings
 
         are_few = len(records) <= _FEW_STANDINGS and len(turns) <= _FEW
@@ -289,7 +283,7 @@ def _turns_in_any_order(where: Filter) -> PreparedStatement:
         *(before.c[name] == turns.c[name] for name in ("scope_id", "session")),
         before.c.ordinal == turns.c.ordinal - 1,
     )
-    columns = (column.label(_BEFORE + column.name) for column in before.c)
+    columns = (column.label(BEFORE + column.name) for column in before.c)
     statement = _turns_statement(where).add_columns(*columns)
     return PreparedStatement(_with_terms(statement, turns, turns.outerjoin(before, follows)))
 
