@@ -213,7 +213,7 @@ async def test_a_real_small_model_extracts_routes_and_summarises_without_harm(
         clock.turn(days=9)
         changed = await memory.write("The API limit is 200 requests.", category="domain-facts")
         await memory.drain()
-        usage = {it.task: it.calls for it in services(memory).working.models.usage()}
+        usage = {it.task: it.calls for it in services(memory).models.usage()}
         everything = (await memory.list(status=list(Status), limit=200)).items
 
     assert any("peanut" in it.record.content for it in found if it.record)

@@ -60,7 +60,13 @@ def worker_of(parts: Wiring) -> Worker:
         **working.handlers,
         **parts.audit.handlers,
         **reading_handlers(
-            parts.settings, parts.store, parts.saver, parts.clock, parts.writing, working.models
+            parts.settings,
+            parts.store,
+            parts.saver,
+            parts.clock,
+            parts.writing,
+            parts.models,
+            parts.background_judge,
         ),
     }
 

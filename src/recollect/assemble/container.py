@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.collections import ReadableCollections
     from recollect.knowledge.rows import SqlDocuments
+    from recollect.models.language.tiers import Tiers
     from recollect.ports.archives import Blobs
     from recollect.ports.copies import Copies
     from recollect.ports.judge import Judge
@@ -84,7 +85,8 @@ if TYPE_CHECKING:
     from recollect.transfer.exporter import Exporter
     from recollect.transfer.importer import Importer
     from recollect.transfer.migration import Migration
-    from recollect.writing.candidates import Indexes
+    from recollect.writing.background_judge import BackgroundJudge
+    from recollect.writing.candidates import Candidates, Indexes
     from recollect.writing.idempotency import IdempotentWork
     from recollect.writing.judges import JudgeChain
     from recollect.writing.observer import Observer
@@ -254,7 +256,7 @@ class Wiring:
             lambda: self.understanding.facets,
             self.clock,
             self.meter,
-            IntentModel(lambda: self.working.models.of("classify"), self.redactor.note)
+            IntentModel(lambda: self.models.of("classify"), self.redactor.note)
             if has_model
             else None,
             None if self.redis is None else self.redis.answers(self.here.store, self._answer_mark),
@@ -348,14 +350,35 @@ class Wiring:
 
     def _link_among(self) -> LinkAmong | None:
         """Return the local judge, if there is one: a language model is too slow for a recall."""
-        return self.writing.background.link_among if self.judge.is_local else None
+        return self.background_judge.link_among if self.judge.is_local else None
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        from recollect.writing.candidates import Candidates
+
+        each = self.settings.writing.candidates
+        return Candidates(self.store, lambda scope: self.router.holding(scope).indexes, each=each)
+
+    @cached_property
+    def background_judge(self) -> BackgroundJudge:
+        from recollect.writing.background_judge import BackgroundJudge
+
+        return BackgroundJudge(
+            self.store,
+            self.embedding,
+            self.candidates,
+            self.judge,
+            self.clock,
+            self.fresh_links,
+            self.understanding.facets,
+        )
 
     @cached_property
     def judge(self) -> JudgeChain:
         from recollect.assemble.judge import judge_of
 
         facets = self.understanding.facets
-        return judge_of(self.settings, self.working.models, self.own_judge, facets)
+        return judge_of(self.settings, self.models, self.own_judge, facets)
 
     @cached_property
     def versions(self) -> Versions:
@@ -517,6 +540,13 @@ class Wiring:
         return Sealer(self.here.audit, self.database.anchor, self.jobs)
 
     @cached_property
+    def models(self) -> Tiers:
+        from recollect.assemble.sessions import model_choice
+        from recollect.models.language.tiers import Tiers
+
+        return Tiers(model_choice(self.settings), self.clock)
+
+    @cached_property
     def working(self) -> WorkingMemory:
         from recollect.assemble.sessions import working_memory
 
@@ -532,6 +562,7 @@ class Wiring:
             self.observer,
             self.told,
             self.prefetch,
+            self.models,
             self.meter,
             lambda caller: self.lifetime.expect_prompt(caller),
             lambda: self.lifetime.ready(),
@@ -566,7 +597,7 @@ class Wiring:
             self.database,
             # Proposals are in the common store, whoever made them.
             self.here.store,
-            self.writing.candidates,
+            self.candidates,
             self.listing,
             self.saver,
             self.embedding,
@@ -587,15 +618,14 @@ class Wiring:
             self.database,
             self.store,
             self.writes,
-            lambda scope: self.router.holding(scope).indexes,
+            self.candidates,
             self.embedding,
             self.clock,
             self.redactor,
-            self.working.models,
+            self.models,
             self.saver,
             self.judge,
             judging_of(self.settings, self.fresh_links),
-            self.fresh_links,
             self.understanding.facets,
             self.meter,
             ForgetWishes(lambda: self.recaller, lambda: self.answering, self.understanding.facets),
@@ -687,8 +717,8 @@ class Wiring:
             self.vectors,
             self.embedding,
             self.redactor,
-            self.working.models.of("classify") if is_rewriting else None,
-            self.working.models.of("summarise"),
+            self.models.of("classify") if is_rewriting else None,
+            self.models.of("summarise"),
             self._larger_reader,
         )
 
@@ -747,7 +777,7 @@ class Wiring:
     def _own_model_usage(self) -> tuple[ModelUsage, ...]:
         """Return what models did for this store alone; the embedder serves all stores."""
         reader = self._larger_reader
-        return (*self.working.models.usage(), *(() if reader is None else (reader.usage(),)))
+        return (*self.models.usage(), *(() if reader is None else (reader.usage(),)))
 
     @cached_property
     def exporter(self) -> Exporter:

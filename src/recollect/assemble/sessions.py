@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recollect.knowledge.rows import SqlDocuments
     from recollect.ports.archives import Blobs
     from recollect.ports.jobs import Jobs
-    from recollect.ports.language_model import LanguageModel
+    from recollect.ports.language_model import LanguageModel, LanguageModels
     from recollect.ports.runtime import Clock
     from recollect.ports.state import State
     from recollect.ports.store import Store
@@ -52,6 +52,7 @@ def working_memory(
     observer: Observer,
     told: Told,
     prefetch: Prefetch,
+    models: LanguageModels,
     meter: Meter,
     opened: Callable[[Caller], None],
     ready: Callable[[], Awaitable[None]],
@@ -64,7 +65,6 @@ def working_memory(
     from recollect.context.session_state import SessionParts
     from recollect.context.sessions import Sessions
     from recollect.context.summariser import Summariser
-    from recollect.models.language.tiers import Tiers
     from recollect.retention.sweep import Sweeper
     from recollect.writing.redaction import RedactedState, Redactor
 
@@ -73,7 +73,6 @@ def working_memory(
     vault, tokens = Vault(blobs), token_counter(settings)
     retention = Retention(store, archives, blobs, clock, settings.archive)
     sweeper = Sweeper(retention, state, jobs, clock)
-    models = Tiers(model_choice(settings), clock)
 
     async def ended(caller: Caller, session: str) -> Pending:
         pending = await told.end(caller, session)
@@ -115,7 +114,6 @@ def working_memory(
             archives, vault, jobs, models.of("summarise"), settings.archive.summary_tokens
         ),
         sweeper=sweeper,
-        models=models,
     )
 
 

@@ -17,7 +17,6 @@ from recollect.context.sessions import Sessions
 from recollect.domain.job import Job
 from recollect.jobs.worker import Handler
 from recollect.ports.archives import Blobs
-from recollect.ports.language_model import LanguageModels
 from recollect.retention.sweep import SWEEP, Sweeper
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ class WorkingMemory:
     indexer: ArchiveIndexer
     improver: ArchiveImprover
     sweeper: Sweeper
-    models: LanguageModels
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
@@ -52,10 +50,9 @@ class WorkingMemory:
         self.sweeper.start()
 
     async def close(self) -> None:
-        """Save the state of open sessions and release the models."""
+        """Save the state of open sessions."""
         await self.sweeper.stop()
         await self.sessions.close()
-        await self.models.close()
 
     async def _index(self, job: Job) -> None:
         """Index an archive, then queue a better summary of it."""

@@ -11,7 +11,7 @@ from recollect.backends.sql.database import Database
 from recollect.context.summariser import SessionEpisodes, Summariser
 from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
-from recollect.domain.scope import Caller, Holding
+from recollect.domain.scope import Caller
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
 from recollect.embedding.service import EmbeddingService
 from recollect.jobs.queue import SqlJobs
@@ -21,15 +21,15 @@ from recollect.ports.facets import FacetReader
 from recollect.ports.language_model import LanguageModels
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
-from recollect.recall.fresh_links import FreshLinks
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
-from recollect.writing.candidates import Candidates, Indexes
+from recollect.writing.background_judge import BackgroundJudge
+from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
 from recollect.writing.facets import Facets
 from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake
-from recollect.writing.jobs import READ_AGAIN, REREAD, BackgroundJudge, RereadQueue
+from recollect.writing.jobs import READ_AGAIN, REREAD, RereadQueue
 from recollect.writing.judges import JudgeChain
 from recollect.writing.keep_wishes import KeepWishes
 from recollect.writing.model_extraction import ModelExtractor
@@ -52,7 +52,7 @@ def writing_of(
     database: Database,
     store: Store,
     writes: SqlWrites,
-    indexes: Holding[Indexes],
+    candidates: Candidates,
     embedding: EmbeddingService,
     clock: Clock,
     redactor: Redactor,
@@ -60,7 +60,6 @@ def writing_of(
     saver: Saver,
     judge: JudgeChain,
     judging: Judging | None,
-    fresh: FreshLinks,
     facets: FacetReader | None,
     meter: Meter,
     forgetting: ForgetWishes,
@@ -73,7 +72,6 @@ def writing_of(
     extract = models.of("extract") if writing.extract == "auto" else None
     reader = _reader(settings, facets)
     router = Router(classify, reader if writing.route == "auto" else None)
-    candidates = Candidates(store, indexes, each=writing.candidates)
     merger = Merger(models.of("summarise"), judge)
     pipeline = WritePipeline(
         store,
@@ -115,7 +113,6 @@ def writing_of(
         ),
         candidates=candidates,
         judge=judge,
-        background=BackgroundJudge(store, embedding, candidates, judge, clock, fresh, facets),
         router=router,
         merger=merger,
         redactor=redactor,
@@ -143,6 +140,7 @@ def reading_handlers(
     clock: Clock,
     writing: WritingParts,
     models: LanguageModels,
+    judging: BackgroundJudge,
 ) -> Mapping[str, Handler]:
     """Return the handlers of jobs that read conversations, during and after them."""
     summariser = Summariser(EstimatedTokens(), settings.compression, models.of("summarise"))
@@ -154,7 +152,7 @@ def reading_handlers(
         EPISODE: recap.run,
         REREAD: extraction.run_again,
         READ_AGAIN: extraction.run_lost,
-        JUDGE: writing.background.run,
+        JUDGE: judging.run,
     }
 
 

@@ -26,7 +26,7 @@ from recollect.ports.judge import MOST_JUDGED, Judge
 from recollect.ports.store import Store
 from recollect.writing.batch import conflict_between, link_between
 from recollect.writing.candidates import Candidates
-from recollect.writing.outcome import statement_of
+from recollect.writing.judges import statement_of
 
 Outcome = Literal["created", "confirmed", "replaced", "kept"]
 """created: a new record. confirmed: it was known already. replaced: it supersedes the known record.

@@ -305,7 +305,7 @@ async def summarize(context: ToolContext, asked: SummarizeMemory) -> Json:
     found = [await _item(context, item) for item in asked.items]
     context.entered(found)
     texts = [item if isinstance(item, str) else _text_of(item) for item in found]
-    model = context.parts.working.models.of("summarise")
+    model = context.parts.models.of("summarise")
     summary = None
     if model is not None:
         summary = await _written(model, texts, asked.goal)

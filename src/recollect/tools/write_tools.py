@@ -29,7 +29,7 @@ from recollect.tools.arguments import (
 from recollect.tools.arguments import WriteMemory as Write
 from recollect.tools.metadata import fields_of
 from recollect.tools.tool_context import ToolContext
-from recollect.writing.outcome import statement_of
+from recollect.writing.judges import statement_of
 from recollect.writing.strategy import Merged, strategy_of
 
 _MAX_ATTEMPTS: Final = 8

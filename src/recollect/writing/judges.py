@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.record import Record
 from recollect.domain.relation import RULES, Relation, Verdict
 from recollect.errors import ModelError, RecollectError
 from recollect.language.characters import fold
@@ -31,6 +33,20 @@ from recollect.ports.language_model import LanguageModel, Prompt
 
 if TYPE_CHECKING:
     from recollect.writing.forms import JudgedPair
+
+
+def statement_of(
+    record: Record, at: datetime | None = None, near: float | None = None
+) -> Statement:
+    """Return what a record says, as a statement for a judge."""
+    return Statement(
+        text=record.content,
+        said_at=record.last_confirmed if at is None else at,
+        source=record.source or record.category,
+        near=near,
+        facet=(record.facet or "") if record.facet_fixed else "",
+        about=record.about,
+    )
 
 
 # --- Relations of two statements that are certain from their form alone ---------------------------

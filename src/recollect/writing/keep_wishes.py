@@ -25,8 +25,7 @@ from recollect.ports.judge import MOST_JUDGED, Judge, Statement
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store
 from recollect.recall.cache import CachedRecaller
-from recollect.writing.judges import have_other_numbers
-from recollect.writing.outcome import statement_of
+from recollect.writing.judges import have_other_numbers, statement_of
 
 if TYPE_CHECKING:
     from recollect.writing.rows import SqlWrites

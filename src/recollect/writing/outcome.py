@@ -16,9 +16,9 @@ from recollect.domain.record import Evidence, Kind, Procedure, Record, Status, T
 from recollect.domain.relation import RULES, UNRELATED, Relation, Strategy, Verdict
 from recollect.language.analysis import terms
 from recollect.language.claims.instructions import contradicts
-from recollect.ports.judge import MOST_JUDGED, Judge, Statement
+from recollect.ports.judge import MOST_JUDGED, Judge
 from recollect.writing.candidates import Candidate
-from recollect.writing.judges import normalised
+from recollect.writing.judges import normalised, statement_of
 from recollect.writing.saver import replacing
 
 CALLER: Final = "caller"
@@ -70,20 +70,6 @@ class Decision:
         if self.changed is not None:
             return self.changed.verdict
         return self.linked[0].verdict if self.linked else UNRELATED
-
-
-def statement_of(
-    record: Record, at: datetime | None = None, near: float | None = None
-) -> Statement:
-    """Return what a record says, as a statement for a judge."""
-    return Statement(
-        text=record.content,
-        said_at=record.last_confirmed if at is None else at,
-        source=record.source or record.category,
-        near=near,
-        facet=(record.facet or "") if record.facet_fixed else "",
-        about=record.about,
-    )
 
 
 def is_earlier(said_at: datetime, old: Record) -> bool:

@@ -13,7 +13,6 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.recall.user_names import UserNames
 from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
-from recollect.writing.jobs import BackgroundJudge
 from recollect.writing.judges import JudgeChain
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.redaction import Redactor
@@ -34,7 +33,6 @@ class WritingParts:
     candidates: Candidates
     judge: JudgeChain
     merger: Merger
-    background: BackgroundJudge
     router: Router
     redactor: Redactor
     writes: SqlWrites
