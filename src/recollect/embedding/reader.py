@@ -181,6 +181,8 @@ def _with_vectors(
     """Return the owner with the vectors on its pieces, and their mean on the whole."""
     if not embedded:
         return owner
+    if len(owner.units) == 1:
+        return copy_with(owner, units=(copy_with(embedded[0], vector=stored[0].tobytes()),))
     vectors = {
         piece.ordinal: vector.tobytes() for piece, vector in zip(embedded, stored, strict=True)
     }

@@ -26,8 +26,10 @@ class Facets:
 
     async def decided(self, records: Sequence[Record], embedded: Embedded) -> tuple[Record, ...]:
         """Return the records with their facets, as far as they are live and can be read now."""
+        if self._reader is None:
+            return tuple(records)
         places = [place for place, record in enumerate(records) if _is_open(record)]
-        if self._reader is None or not places:
+        if not places:
             return tuple(records)
         is_fitting = embedded.model is not None and embedded.model.name == self._reader.model
         units = {owner.owner_id: owner for owner in embedded.owners} if is_fitting else {}

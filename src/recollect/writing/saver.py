@@ -168,7 +168,7 @@ class Saver:
         if committed.replayed is not None:
             return await self._saved_before(entry.caller, committed)
         records = outcome.entry.records
-        return tuple(record.evolve(recorded_at=committed.recorded_at) for record in records)
+        return tuple(copy_with(record, recorded_at=committed.recorded_at) for record in records)
 
     async def may_store(self, scope: Scope) -> bool:
         """Return whether the database takes what is said in a scope now, not the spool."""

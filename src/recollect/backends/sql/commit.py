@@ -79,6 +79,8 @@ class OpenScope:
     # The state that an earlier transaction left, if it was not read: it may not be so any more.
     left: Row | None = None
     changes: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    # Of what is stored in it, for the audit.
+    digests: Digests = field(default_factory=dict[str, Any])
 
     def answers_with(self, unit: int) -> bool:
         """Return whether a unit of this scope is one of those that answer."""
@@ -393,8 +395,8 @@ class Commit:
         self._unused_blobs: tuple[str, ...] = ()
         self._lacks_vectors = False
         self._without_vectors: dict[str, int] = {}
-        # Of what is stored, for the audit.
-        self._digests: dict[Scope, Digests] = {}
+        # The last one that was asked for: most change sets write to one.
+        self._last: tuple[Scope, OpenScope] | None = None
 
     def _earliest(self) -> datetime:
         """Return a time after the version that is replaced, even if the clock was set back."""
@@ -588,16 +590,17 @@ class Commit:
     def write_audit(self, action: str = "") -> None:
         """Add audit entries: what was done, by whom and why; `action` names the whole change."""
         known = {scope: opened.id for scope, opened in self._open.items()}
+        digests = {scope: it.digests for scope, it in self._open.items() if it.digests}
         audit_entries.add_entries(
-            self._connection, self._changes, self._micros, known, action, self._digests
+            self._connection, self._changes, self._micros, known, action, digests
         )
 
     def _note_record(self, scope: Scope, row: Row) -> None:
-        digests = self._digests.setdefault(scope, {}).setdefault(row["id"], {})
+        digests = self._scope(scope).digests.setdefault(row["id"], {})
         digests[str(row["version"])] = record_digest(row)
 
     def _note_turn(self, scope: Scope, row: Row) -> None:
-        self._digests.setdefault(scope, {})[row["id"]] = turn_digest(row)
+        self._scope(scope).digests[row["id"]] = turn_digest(row)
 
     def write_idempotency(self) -> None:
         given = self._changes.idempotency
@@ -662,6 +665,8 @@ class Commit:
 
     def _scope(self, scope: Scope) -> OpenScope:
         """Return the scope's row, made when missing and locked until the transaction ends."""
+        if self._last is not None and self._last[0] is scope:
+            return self._last[1]
         if scope not in self._open:
             left: Row | None = left_behind(self._connection).take(scope)
             if left is None:
@@ -679,7 +684,8 @@ class Commit:
                 first_unit=row["first_unit"],
                 left=left,
             )
-        return self._open[scope]
+        self._last = scope, self._open[scope]
+        return self._last[1]
 
     def _last_ordinal(self, scope_id: int, session: str) -> int:
         place = {"scope": scope_id, "place": session}

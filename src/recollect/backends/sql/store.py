@@ -78,17 +78,20 @@ class SqlStore:
         self._clock = clock
         # Called after each write that was made durable.
         self.on_commit: Callable[[Committed], None] | None = None
+        self._has_written = False
 
     async def commit(self, changes: ChangeSet) -> Committed:
         def write(connection: Connection) -> Committed:
-            # Imported by the first write, in its thread: who only reads does not need it.
+            # Imported by the first write, in a thread: who only reads does not need it.
             from recollect.backends.sql import commit
 
+            self._has_written = True
             # The time is taken inside the transaction, so that later commits have later times.
             return commit.write(connection, changes, self._clock.now())
 
+        is_quick = self._has_written and _is_small(changes)
         committed = await self._database.write(
-            write, is_removal=changes.is_removal, is_quick=_is_small(changes)
+            write, is_removal=changes.is_removal, is_quick=is_quick
         )
         if self.on_commit is not None:
             self.on_commit(committed)
