@@ -10,6 +10,7 @@ found in texts that say no more than that. Both sides follow the same rule, so t
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import chain
 from operator import add
@@ -115,9 +116,15 @@ def _joined(word: str) -> str:
 
 _AMOUNT = r"\d{1,3}(?:,\d{3}){1,8}(?:\.\d+)?(?!\d)"
 _LANGUAGE_NAME = r"[A-Za-z](?:\+\+|\#)"
-_TOKEN = re.compile(
-    rf"([{SPACELESS}]+)|({_LANGUAGE_NAME}|{_AMOUNT}|{_joined(_WORD)})(?=([{SPACELESS}]?))"
-)
+
+
+@cache
+def _any_token() -> re.Pattern[str]:
+    """Return the pattern of tokens, compiled with the first text that is not ASCII."""
+    word = rf"{_LANGUAGE_NAME}|{_AMOUNT}|{_joined(_WORD)}"
+    return re.compile(rf"([{SPACELESS}]+)|({word})(?=([{SPACELESS}]?))")
+
+
 # The same where all is ASCII, as most English is, in two thirds of the time.
 _ASCII_TOKEN = re.compile(rf"{_LANGUAGE_NAME}|{_AMOUNT}|{_joined('[A-Za-z0-9]+')}")
 
@@ -210,7 +217,7 @@ class _Scanner(Generic[T]):
         if folded.isascii():
             return list(chain.from_iterable(tokens.of(_ASCII_TOKEN.findall(folded))))
         made: list[T] = []
-        for run, token, following in _TOKEN.findall(folded):
+        for run, token, following in _any_token().findall(folded):
             if run:
                 # Pairs carry most of the meaning; single characters let a one-character word (猫)
                 # be found inside a sentence and raise the ranking of longer ones.

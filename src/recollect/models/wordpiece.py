@@ -130,8 +130,7 @@ class WordPiece:
         self._first, self._last = added["[CLS]"], added["[SEP]"]
         self._longest: int | None = None
         self._added_tokens = re.compile("|".join(map(re.escape, added)))
-        listed = split[1 : split.rindex("]")]
-        self._words = re.compile(f"{split}|[^ {listed}]+")
+        self._runs = re.compile(f"({split})")
         self._pieces_of = lru_cache(_KEPT_WORDS)(self._cut)
 
     def no_padding(self) -> None:
@@ -170,8 +169,12 @@ class WordPiece:
         return tokens + self._plain_tokens(text[at:])
 
     def _plain_tokens(self, text: str) -> list[int]:
-        words = self._words.findall(text.translate(_NORMAL))
-        return [*chain.from_iterable(map(self._pieces_of, words))]
+        # Every second part is a run of listed characters, a word by itself.
+        parts = self._runs.split(text.translate(_NORMAL))
+        words = chain.from_iterable(
+            [part] if at % 2 else part.split(" ") for at, part in enumerate(parts)
+        )
+        return [*chain.from_iterable(map(self._pieces_of, filter(None, words)))]
 
     def _cut(self, word: str) -> tuple[int, ...]:
         if len(word) > self._most_characters:

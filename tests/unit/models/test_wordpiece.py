@@ -78,7 +78,8 @@ def test_each_word_of_the_vocabulary_is_known_by_itself():
     """Also those that are the same two bytes in memory, such as "my" and a Chinese character."""
     ours, library = wordpiece_of(_DATA), Tokenizer.from_str(_DATA.decode())
     assert ours is not None
-    words = [it.removeprefix("##") for it in json.loads(_DATA)["model"]["vocab"]]
-    for word in words:
+    words = sorted({it.removeprefix("##") for it in json.loads(_DATA)["model"]["vocab"]})
+    # Every tenth, and all of one or two letters.
+    for word in {*words[::10], *(it for it in words if len(it) < 3)}:
         expected = library.encode(word, add_special_tokens=False).ids
         assert ours.encode(word, add_special_tokens=False).ids == expected, word
