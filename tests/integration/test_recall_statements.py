@@ -47,7 +47,7 @@ def asked() -> Iterator[list[str]]:
 
 
 @pytest.mark.usefixtures("nobody_works")
-async def test_a_warm_recall_takes_two_transactions_and_six_statements(
+async def test_a_warm_recall_takes_two_transactions_and_five_statements(
     asked: list[str], database_path: Path
 ):
     async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
@@ -62,7 +62,7 @@ async def test_a_warm_recall_takes_two_transactions_and_six_statements(
 
         assert "plant 42" in found.hits[0].content
         assert sum(it.startswith("BEGIN") for it in asked) <= 2, asked
-        assert len([it for it in asked if not it.startswith(_CONTROL)]) <= 6, asked
+        assert len([it for it in asked if not it.startswith(_CONTROL)]) <= 5, asked
 
 
 @pytest.mark.usefixtures("nobody_works")

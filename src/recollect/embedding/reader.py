@@ -73,8 +73,11 @@ class Reader:
         """Return the vector of a question, or None if it is unavailable."""
         if self.absence:
             return None
+        asking = self._question(text)
+        if self.knows(text):
+            return await asking
         # Whoever does not wait for it any more finds it in the cache the next time.
-        return await asyncio.shield(self._question(text))
+        return await asyncio.shield(asking)
 
     async def passages(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return a row per text, zeros where it cannot be read; None if unavailable."""

@@ -282,9 +282,10 @@ class Recall:
         # A candidate farther back may rise when it is scored, but not beyond a bound.
         while looked_at < good and not _are_best(scored, limit, ranked.scores[looked_at] * most):
             reach = _reach(ranked.scores[:good], looked_at, limit, most)
-            ahead = _reach(ranked.scores[:found], looked_at, limit, most)
-            candidates = ranked.between(looked_at, max(reach, ahead))
-            new = await self._loader.score(candidates, reach - looked_at)
+            ahead = (
+                reach if found == good else _reach(ranked.scores[:found], looked_at, limit, most)
+            )
+            new = await self._loader.score(ranked.between(looked_at, ahead), reach - looked_at)
             scored = best_first((*scored, *new))
             looked_at = reach
         scored = _behind_sources(await self._before_replies(scored))
