@@ -49,6 +49,22 @@ async def test_one_save_needs_no_other_thread_and_a_batch_does(
     assert threads == ["MainThread", "recollect-write"]
 
 
+async def test_bringing_the_full_text_up_to_date_is_left_to_the_writer(
+    threads: list[str], database_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 1)
+    monkeypatch.setattr(commit, "_BEHIND", 3)
+    async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
+        await memory.remember("the first one")
+        threads.clear()
+        saved = [await memory.remember(f"parcel {number}") for number in range(3)]
+        found = await memory.recall("parcel", limit=10, min_score=0)
+
+    # The second one is begun in the loop, and done by the writer.
+    assert threads == ["MainThread", "MainThread", "recollect-write", "MainThread"]
+    assert {it.id for it in saved} <= {hit.id for hit in found}
+
+
 async def test_saves_at_the_same_time_share_a_commit(database_path: Path):
     async with Memory.open(database_path, embedder=FakeEmbedder()) as memory:
         await memory.remember("the first one")

@@ -17,7 +17,7 @@ from recollect.backends.sql import audit_entries, schema, statements
 from recollect.backends.sql import index_generations as generations
 from recollect.backends.sql.agent_marks import require_here
 from recollect.backends.sql.archives import add_archive, remove_archive
-from recollect.backends.sql.database import Outdated, left_behind
+from recollect.backends.sql.database import LeftToWriter, Outdated, left_behind
 from recollect.backends.sql.dialects.base import KEY_BYTES
 from recollect.backends.sql.digests import Digests, record_digest, turn_digest
 from recollect.backends.sql.document_rows import put_document, remove_document
@@ -114,6 +114,8 @@ class OpenScope:
         """Add what came since to the full text, when that is worth it."""
         is_large = self.length + self.added_length >= _LARGE_SCOPE_TERMS
         if is_large and self.next_unit - 1 - self.full_text_to >= _BEHIND:
+            if left_behind(connection).is_at_once:
+                raise LeftToWriter
             base = self.id << UNIT_BITS
             space = space_of(self.id, self.first_unit)
             catch_up(connection, space, base | self.full_text_to + 1, base | self.next_unit - 1)

@@ -153,6 +153,10 @@ class Outdated(Exception):
     """A row is not any more as an earlier transaction left it: this one begins anew."""
 
 
+class LeftToWriter(Exception):
+    """The asking thread is not to do this: others write, or it takes long."""
+
+
 @dataclass(slots=True)
 class Left:
     """What earlier transactions of a writer left; another process may have changed it since.
@@ -162,6 +166,8 @@ class Left:
     """
 
     known: dict[Hashable, Any]
+    # Whether everybody else in the loop waits for this transaction.
+    is_at_once: bool = False
     new: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     is_used: bool = False
 

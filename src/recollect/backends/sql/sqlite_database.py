@@ -33,6 +33,7 @@ from recollect.backends.sql.database import (
     LEFT,
     KnownValues,
     Left,
+    LeftToWriter,
     Work,
     driver_of,
     storage_error,
@@ -73,10 +74,6 @@ class _Write:
             self.done.set_result(result)
         else:
             self.done.set_exception(problem)
-
-
-class _OthersWrite(Exception):
-    """Somebody else is writing: the writer waits for it."""
 
 
 _READERS: Final = 4
@@ -259,7 +256,7 @@ class SqliteDatabase:
     async def _write(self, work: Work[T], *, is_quick: bool = False, is_durable: bool = True) -> T:
         note_use()
         if is_quick and await self._is_free():
-            with contextlib.suppress(_OthersWrite):
+            with contextlib.suppress(LeftToWriter):
                 return self._write_at_once(work)
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
@@ -283,18 +280,18 @@ class SqliteDatabase:
             self._asking.discard(asking)
 
     def _write_at_once(self, work: Work[T]) -> T:
-        """Run `work` in a transaction of its own; raise `_OthersWrite` rather than wait."""
+        """Run `work` in a transaction of its own; raise `LeftToWriter` rather than wait."""
         if not self._has_writer.acquire(blocking=False):
-            raise _OthersWrite
+            raise LeftToWriter
         began = time.monotonic()
         try:
             self._require_open()
             self.has_written = True
             self._wait_for_disk(is_durable=True)
-            return self._write_alone(work)
+            return self._write_alone(work, is_at_once=True)
         except DRIVER_ERRORS as fault:
             if _is_busy(fault):
-                raise _OthersWrite from fault
+                raise LeftToWriter from fault
             self._held.drop()
             raise storage_error(fault, self.path) from fault
         finally:
@@ -309,19 +306,21 @@ class SqliteDatabase:
             driver.execute(f"PRAGMA synchronous={wanted}")
             connection.info[_SYNCHRONOUS] = wanted
 
-    def _write_alone(self, work: Work[T], patience: float = 0) -> T:
+    def _write_alone(self, work: Work[T], patience: float = 0, *, is_at_once: bool = False) -> T:
         """Run `work` in a transaction of its own, on the writer's connection."""
         connection, _ = self._held.connection()
-        left = connection.info[LEFT] = Left(self._left)
+        left = connection.info[LEFT] = Left(self._left, is_at_once)
         try:
             with self._changing(connection, patience):
                 result = work(connection)
+        except LeftToWriter:
+            raise
         except Exception:
             # Whatever it is may come from something that is not any more as it was left.
             self._left.clear()
             if not left.is_used:
                 raise
-            return self._write_alone(work, patience)
+            return self._write_alone(work, patience, is_at_once=is_at_once)
         finally:
             connection.info[LEFT] = None
         left.learn()
