@@ -257,6 +257,19 @@ class PairModel:
                 code="old_model",
                 hint="Install a newer recollect-embedder; until then, rules decide.",
             )
+        # The session keeps memory for the largest batch, too.
+        batches = by_length([len(one) + len(other) for one, other in pairs], _BATCH_TOKENS)
+        read = [self._run(session, heads, number, [pairs[it] for it in some]) for some in batches]
+        places = np.argsort(np.concatenate(batches))
+        return [np.concatenate(rows)[places] for rows in zip(*read, strict=True)]
+
+    def _run(
+        self,
+        session: Session,
+        heads: Sequence[str],
+        number: int,
+        pairs: Sequence[tuple[Pieces, Pieces]],
+    ) -> list[Scores]:
         longest = max([len(first) + len(second) for first, second in pairs])
         ids = np.zeros((len(pairs), longest + _MARKS), np.int64)
         kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
@@ -269,7 +282,7 @@ class PairModel:
             kinds[row, between + 1 : end - 1] = [*map(set(first).__contains__, second)]
             kinds[row, between + 1 : end] += 2
         kinds += _KINDS_OF_A_WAY * number
-        feed = {"words": shared.words.of(ids), "kinds": kinds, "attention_mask": mask}
+        feed = {"words": self._load().words.of(ids), "kinds": kinds, "attention_mask": mask}
         return [np.asarray(scores, np.float32) for scores in session.run(heads, feed)]
 
     def _session(self, file: str) -> Session:
