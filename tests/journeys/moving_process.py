@@ -150,9 +150,9 @@ def die_at(number: int) -> None:
     original, count = sqlite_database._transaction, 0  # pyright: ignore[reportPrivateUsage]
 
     @contextmanager
-    def counting(connection: Any, begin: str) -> Generator[None]:
+    def counting(connection: Any, begin: str, *given: Any) -> Generator[None]:
         nonlocal count
-        with original(connection, begin):
+        with original(connection, begin, *given):
             yield
             count += "IMMEDIATE" in begin
             if count == number:
