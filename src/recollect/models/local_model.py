@@ -51,10 +51,10 @@ DIMENSION: Final = 384
 EMBEDDER: Final = "embedder.onnx"
 # Which file reads pairs in which way, and the number under which the network has learnt that way.
 _WAYS: Final = {
-    "relation": ("judge.onnx", 0),
-    "answer": ("answers.onnx", 0),
-    "part": ("reader.onnx", 0),
-    "message": ("reader.onnx", 1),
+    "relation": ("reader.onnx", 0),
+    "answer": ("answerer.onnx", 1),
+    "part": ("reader.onnx", 2),
+    "message": ("reader.onnx", 3),
 }
 FACETS: Final = "facets.npz"
 TOKENIZER: Final = "tokenizer.json"
