@@ -13,8 +13,8 @@
 # once, send it in parts. torch, numpy, onnx, tokenizers and safetensors must be there. What a stage
 # has made lies in $RUN/out and, where OUT is set, in $OUT too: five files of `embedder` (47 MB),
 # two of each other stage (12 MB), none over 16 MiB. Bring them back to $RUN/out before `export`.
-# With SHIPPED, a folder of shipped files, `answerer` goes on from that folder's reader, and needs
-# no other stage before it.
+# With SHIPPED, a folder of shipped files, `reader` goes on from that folder's reader, and needs no
+# other stage before it.
 #
 # Where only part of a clone may travel: git sparse-checkout set src training.
 # EMBEDDER and READING are more arguments for the trainers; to try the stages on a processor:

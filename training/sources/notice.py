@@ -17,9 +17,6 @@ package; each work was changed in the same way: sentences were taken out of it, 
 and numbers were fitted to them. The licences' texts are in LICENSES, what follows from them is in
 LICENSING.md.
 Naming a work does not mean that its authors endorse this package.
-
-The weights of version 1.3 are older than this list: they were also trained from LCTT, SMILE and
-EmoLLM, which are not in it any more (LICENSING.md).
 """
 
 
