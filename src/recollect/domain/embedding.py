@@ -205,6 +205,8 @@ class ReaderCalibration:
     """The odds from which a message needs memory."""
     about: float = 0.8
     """The probability from which it is said whom a part is about."""
+    wish: float = 0.8
+    """The probability from which a part is taken for a wish."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

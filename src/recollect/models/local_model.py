@@ -43,7 +43,7 @@ from recollect.models.onnx_model import (
     question_threads,
 )
 from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
-from recollect.ports.reader import Reading, Stance
+from recollect.ports.reader import Reading, Stance, Wish
 
 NAME: Final = "recollect-bilingual"
 DATA_PACKAGE: Final = "recollect_embedder"
@@ -216,6 +216,7 @@ _STANCES: Final[tuple[Stance, ...]] = (
     "task",
 )
 _ABOUT: Final = ("user", "other", "thing")
+_WISHES: Final[tuple[Wish, ...]] = ("none", "standing", "remember", "forget")
 # What is denied is told as well: "I don't work there any more".
 _TOLD: Final = [_STANCES.index("told"), _STANCES.index("denied")]
 # A text of this many characters has more tokens than are read.
@@ -447,7 +448,7 @@ class LocalReader:
                 (self._side(before), self._side(text))
                 for before, text in parts[start : start + _READ_TOGETHER]
             ]
-            scores = self._model.scores("part", ["worth", "stance", "about"], some)
+            scores = self._model.scores("part", ["worth", "stance", "about", "wish"], some)
             found += (self._reading(*rows) for rows in zip(*scores, strict=True))
         return found
 
@@ -458,19 +459,20 @@ class LocalReader:
         (scores,) = self._model.scores("message", ["needs"], pairs)
         return [float(it) for it in scores[:, 1] - scores[:, 0] - self._calibration.need]
 
-    def _reading(self, worth: Scores, stance: Scores, about: Scores) -> Reading:
+    def _reading(self, worth: Scores, stance: Scores, about: Scores, wish: Scores) -> Reading:
         """Return how sure it is that a part is told and worth keeping, and what else is read."""
         kept = worth[1:].astype(np.float64)
         odds = _odds_of_both(_share(worth, slice(1, None)), _share(stance, _TOLD))
-        shares = np.exp(about - about.max())
-        likely = int(shares.argmax())
-        is_sure = shares[likely] / shares.sum() >= self._calibration.about
+        whose, asked = int(about.argmax()), int(wish.argmax())
+        is_named = _share(about, [whose]) >= math.log(self._calibration.about)
+        is_wish = _share(wish, [asked]) >= math.log(self._calibration.wish)
         return Reading(
             score=odds - self._calibration.limit,
             worth=float(np.logaddexp.reduce(kept) - worth[0]),
             lasts=_LASTS[int(kept.argmax())],
             stance=_STANCES[int(stance.argmax())],
-            about=_ABOUT[likely] if is_sure else "",
+            about=_ABOUT[whose] if is_named else "",
+            wish=_WISHES[asked] if is_wish else "none",
         )
 
     def _side(self, text: str) -> Pieces:

@@ -11,6 +11,9 @@ from recollect.domain.write import Lasts
 Stance = Literal["told", "asked", "requested", "supposed", "quoted", "denied", "chatter", "task"]
 """How a part of a message is meant: `task` is material of the present task, not a fact."""
 
+Wish = Literal["none", "standing", "remember", "forget"]
+"""What a part of a message asks of memory: `standing` holds for all answers to come."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -24,6 +27,7 @@ class Reading:
     stance: Stance = "told"
     about: str = ""
     """user, other or thing; empty if that is not likely enough."""
+    wish: Wish = "none"
 
 
 class PartReader(Protocol):

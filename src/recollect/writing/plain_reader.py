@@ -40,7 +40,9 @@ class PlainReader:
                 stance = "told"  # "stop adding emojis" is no task
             is_kept = category is not None or (goes_on and stance == "told")
             odds = 1.0 if is_kept else -1.0
-            found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance))
+            is_wish = moods.is_wish(plain) and not moods.asks(plain)
+            wish = "standing" if is_wish and stance == "requested" else "none"
+            found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance, wish=wish))
         return found
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:

@@ -21,6 +21,7 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
+from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.corrections import (
     Earlier,
@@ -47,11 +48,12 @@ from recollect.language.extraction.utterances import (
     readable,
 )
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
-from recollect.ports.reader import PartReader, Reading, Stance
+from recollect.ports.reader import PartReader, Reading, Stance, Wish
 
 _MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 # What is denied is told: "I don't work there any more".
 TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
+_KEPT_WISHES: Final[frozenset[Wish]] = frozenset({"standing", "remember"})
 # How far below its limit a reader may be wrong about plain statements and wishes.
 _DOUBT: Final = 1.5
 # A longer answer says itself what it is about.
@@ -87,10 +89,7 @@ class ReaderExtractor:
         """Return the claims of the turns, each once, in their order."""
         # In a thread, because callers would wait for it.
         formed, told = await asyncio.to_thread(_by_form, turns, before)
-        asked = _asked(formed, told)
-        pairs = [*asked.values(), *(pair for it in told for pair in it.pairs)]
-        readings = iter(await self.reader.read(pairs))
-        ordered = {place: next(readings) for place in asked}
+        readings = iter(await self.reader.read([pair for it in told for pair in it.pairs]))
         found: list[Claim] = []
         facts: list[_Fact] = []
         for it in told:
@@ -99,11 +98,8 @@ class ReaderExtractor:
                 for part in it.parts
             ]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
-            own = [
-                claim
-                for claim in own
-                if it.asks_to_remember or _is_meant(claim, read, ordered.get(claim.evidence[0]))
-            ]
+            own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
+            own += _standing_wishes(it, read, own)
             found += (_confirmed(claim, read) for claim in own)
             facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
@@ -218,7 +214,13 @@ class _ReadPart(NamedTuple):
     @property
     def is_worth(self) -> bool:
         """Return whether it is kept; facts before a statement may hide its worth."""
-        return self.is_statement or self._is_kept(self.reading)
+        return self.is_statement or self.is_wished or self._is_kept(self.reading)
+
+    @property
+    def is_wished(self) -> bool:
+        """Return whether the user asks to remember just this, and not what was said before."""
+        is_wish = self.reading.wish == "remember"
+        return is_wish and not moods.keeps_what_was_said(self.part.clause.plain)
 
     @property
     def is_statement(self) -> bool:
@@ -283,30 +285,39 @@ def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
 
 
-def _asked(formed: Sequence[Claim], told: Sequence[_Told]) -> dict[Evidence, tuple[str, str]]:
-    """Return the wishes put as requests, by their places, as a reader gets the orders they are."""
-    said = {it.said.id: it.said.content for it in told}
-    found: dict[Evidence, tuple[str, str]] = {}
-    for claim in formed:
-        place = claim.evidence[0]
-        words = said.get(place.turn, "")[place.start : place.end] if claim.explicit else ""
-        order = moods.without_politeness(words)
-        if order != words:
-            found[place] = "", order
-    return found
-
-
-def _is_meant(claim: Claim, read: Sequence[_ReadPart], order: Reading | None) -> bool:
+def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
     """Return whether the reader may be wrong if it takes no wish for one.
 
-    "I've been here for nine years, never late once" has the words of a wish. A request, which by
-    itself passes, is one if the same as an `order` would be: "Could you always show the price?"
+    "I've been here for nine years, never late once" has the words of a wish.
     """
     met = [it for part, it, _ in read if _meet(claim, part.clause)]
     if not claim.explicit or not met or max(it.worth for it in met) >= -_DOUBT:
         return True
-    is_request = any(it.stance == "requested" for it in met)
-    return is_request and order is not None and order.score > 0
+    return any(it.wish in _KEPT_WISHES for it in met)
+
+
+def _standing_wishes(
+    told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]
+) -> Iterator[Claim]:
+    """Yield what else is to hold for all answers, as the reader takes it."""
+
+    def place(it: _ReadPart) -> tuple[int, bool]:
+        is_new = not any(_meet(claim, it.part.clause) for claim in formed)
+        return it.part.sentence.start, is_new and it.reading.wish == "standing"
+
+    for (_, is_wish), group in groupby(read, place):
+        if is_wish:
+            run = [it.part for it in group]
+            sentence, start = run[0].sentence, run[0].clause.start
+            opening = preface(sentence.plain)
+            start = max(start - sentence.start, opening.length)
+            end = run[-1].clause.end - sentence.start
+            words = part_of(sentence, start, end)
+            if not says_something(words.plain):
+                # "Keep your answers short, please": what is asked for stands before it.
+                words = part_of(sentence, opening.length, end)
+            claim = claim_of("preference", words, told.said, explicit=True, label="asks")
+            yield replace(claim, corrects=opening.corrects)
 
 
 def _meet(claim: Claim, words: Sentence) -> bool:
@@ -331,6 +342,8 @@ class _Fact:
     """Whether the message said before that something was wrong."""
     is_kept: bool = True
     """Whether it is worth keeping, or only gives a right value."""
+    is_wished: bool = False
+    """Whether the user asked to remember it."""
 
     @property
     def text(self) -> str:
@@ -400,9 +413,10 @@ def _kept_runs(read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[S
     # From the end: what is told right before a fact belongs to it, since it often says what it is
     # about: "I did sign up for the course, starts 9 January".
     for it in reversed(read):
-        is_open = it.reading.stance in TOLD and not any(
+        is_free = it.reading.wish != "forget" and not any(
             _meet(claim, it.part.clause) for claim in formed
         )
+        is_open = is_free and (it.reading.stance in TOLD or it.is_wished)
         further = run and stands_alone(run[0].part) and run[0].is_statement and it.is_statement
         if run and (further or not is_open):
             # "I live in Lyon and I'm allergic to nuts": either can change without the other.
@@ -432,6 +446,7 @@ def _fact(told: _Told, run: Sequence[_ReadPart], proper: Sentence, corrects: boo
         about=best.about,
         question=told.question if answers else "",
         corrects=corrects,
+        is_wished=any(it.is_wished for it in run),
     )
 
 
@@ -472,7 +487,7 @@ def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     claim = replace(
-        claim_of(category, fact.words, fact.told.said),
+        claim_of(category, fact.words, fact.told.said, explicit=fact.is_wished),
         topic=kinds.topic.get(facet) if fact.lasts == "long" else None,
         lasts=fact.lasts,
         facet=facet,

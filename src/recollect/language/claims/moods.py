@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from recollect.domain.context import Tongue
 from recollect.language.characters import HAN, fold
-from recollect.language.lexicon import Lexicon, Signs, bilingual, lexicon
+from recollect.language.lexicon import Lexicon, Signs, lexicon
 
 Mood = Literal["declarative", "interrogative", "imperative", "hypothetical"]
 
@@ -74,7 +74,6 @@ Stance = Literal["told", "asked", "supposed", "reported", "joked", "ordered"]
 _UNIFIED_HAN: Final = re.compile("[\u4e00-\u9fff]")
 _LATIN: Final = re.compile("[a-z]{2}")
 _MAX_ANSWER_CHARACTERS: Final = 80
-_ASKED: Final = "?\uff1f\u5417 "
 
 
 def stance(sentence: str) -> Stance:
@@ -130,12 +129,6 @@ def asks_to_remember(sentence: str) -> bool:
 def asks(sentence: str) -> bool:
     """Return whether it wants an answer; "could you always …?" is a wish put as a question."""
     return mood(sentence) == "interrogative" and not _shows(sentence, "polite")
-
-
-def without_politeness(words: str) -> str:
-    """Return a request without what makes it a question: "from now on, could you answer …?"."""
-    courtesy = bilingual("signals", "courteous", re.IGNORECASE)
-    return courtesy.sub("", words, count=1).rstrip(_ASKED)
 
 
 def is_withheld(sentence: str) -> bool:
