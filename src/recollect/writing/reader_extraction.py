@@ -279,7 +279,11 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
 
 def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
     """Return a claim that rules found, with how long it lasts if the reader would keep it too."""
-    met = [it for part, it, _ in read if it.score > 0 and _meet(claim, part.clause)]
+    met = [
+        it
+        for part, it, _ in read
+        if (it.score > 0 or it.wish in _KEPT_WISHES) and _meet(claim, part.clause)
+    ]
     if not met:
         return claim
     return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)

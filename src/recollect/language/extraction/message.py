@@ -114,7 +114,7 @@ def claim_of(
         category=category,
         content=labelled(label, words, language)
         if label
-        else self_contained(words, language, name, is_theirs=is_theirs),
+        else self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs),
         evidence=(Evidence(turn=turn.id, start=clause.start, end=clause.end),),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _CONFIDENCE,
         importance=_EXPLICIT_IMPORTANCE if explicit else 0.7 if category in _IMPORTANT else 0.6,
