@@ -128,7 +128,9 @@ class EmbeddingCacheStats(CacheStats):
 # --- Calibration of a model: figures measured once for each model, in its `calibration.json` ------
 
 
-Section = TypeVar("Section", "MemoryCalibration", "JudgeCalibration", "ReaderCalibration")
+Section = TypeVar(
+    "Section", "MemoryCalibration", "JudgeCalibration", "ReaderCalibration", "AnswererCalibration"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,12 +212,21 @@ class ReaderCalibration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswererCalibration:
+    """The figures of an answerer."""
+
+    shift: float = 0.0
+    """Added to its logits, so that what answers is as often above 0 as with other models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """The figures of a model, by use."""
 
     memory: MemoryCalibration = field(default_factory=MemoryCalibration)
     judge: JudgeCalibration = field(default_factory=JudgeCalibration)
     reader: ReaderCalibration = field(default_factory=ReaderCalibration)
+    answerer: AnswererCalibration = field(default_factory=AnswererCalibration)
     is_measured: bool = False
     """Whether the figures were measured with this model; otherwise they are the defaults."""
 
@@ -226,6 +237,7 @@ class Calibration:
             memory=_taken(MemoryCalibration(), values.get("memory")),
             judge=_taken(JudgeCalibration(), values.get("judge")),
             reader=_taken(ReaderCalibration(), values.get("reader")),
+            answerer=_taken(AnswererCalibration(), values.get("answerer")),
             is_measured="memory" in values,
         )
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.embedding import (
+    AnswererCalibration,
     Calibration,
     EmbedderCondition,
     JudgeCalibration,
@@ -326,8 +327,9 @@ class LocalAnswerer:
 
     name = "local-answerer"
 
-    def __init__(self, model: PairModel) -> None:
+    def __init__(self, model: PairModel, calibration: AnswererCalibration) -> None:
         self._model = model
+        self._shift = calibration.shift
         # By a digest of the question and the text, so that neither is kept.
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
 
@@ -398,7 +400,8 @@ class LocalAnswerer:
         return pairs, found
 
     def _scores(self, pairs: Sequence[tuple[Pieces, Pieces]]) -> list[float]:
-        return self._model.scores("answer", ["answer"], pairs)[0][:, 0].tolist()
+        (logits,) = self._model.scores("answer", ["answer"], pairs)
+        return (logits[:, 0] + self._shift).tolist()
 
     def _read(self, text: str) -> Pieces:
         return self._model.pieces(" ".join(text[:_MAX_READ_CHARS].split()))[:_MAX_SIDE_TOKENS]
@@ -515,4 +518,6 @@ def open_judge(folder: Path | None) -> LocalJudge | None:
 def open_answerer(folder: Path | None) -> LocalAnswerer | None:
     """Return the local answerer; None where its file or libraries are not installed."""
     pairs = local_model(folder).pairs()
-    return None if pairs is None else LocalAnswerer(pairs)
+    if pairs is None:
+        return None
+    return LocalAnswerer(pairs, local_model(folder).calibration().answerer)
