@@ -129,7 +129,7 @@ _SAID = {
     "My wife is called Solveig": "partner",
     "我住在上海浦东": "home",
     "我对花生过敏": "allergy",
-    "我老婆叫王芳": "partner",
+    "用户的老婆叫王芳": "partner",
 }
 
 

@@ -163,7 +163,7 @@ async def test_a_wish_may_be_put_as_a_request(judged: Memory, said: str):
         "Could you tell me what jobs there will be in future?",
         "Can you check why it crashes every time I save?",
         "Can you always get a refund on train tickets?",
-        "能不能以后再说？",
+        "能不能以后再聊这个？",
     ],
 )
 async def test_a_request_with_the_words_of_a_wish_is_none(judged: Memory, said: str):

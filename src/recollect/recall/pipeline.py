@@ -529,6 +529,10 @@ class Recall:
         return tuple(hits)
 
 
+# The logits by which a turn must answer more clearly to stand for the record made from it.
+_CLEARER: Final = 1.0
+
+
 def _tells_more(
     question: Question, answers: Answers, superseded: Collection[str], turn: Turn, record: Record
 ) -> bool:
@@ -537,7 +541,7 @@ def _tells_more(
         return False
     clearer = answers.difference(turn.id, record.id)
     if clearer is not None:
-        return clearer > 0
+        return clearer > _CLEARER
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
     told = wanted & set(query_terms(turn.content))
     # The person that is turned around changes a term or two.

@@ -280,9 +280,7 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
 def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
     """Return a claim that rules found, with how long it lasts if the reader would keep it too."""
     met = [
-        it
-        for part, it, _ in read
-        if (it.score > 0 or it.wish in _KEPT_WISHES) and _meet(claim, part.clause)
+        it for part, it, _ in read if (it.score > 0 or _is_wish(it)) and _meet(claim, part.clause)
     ]
     if not met:
         return claim
@@ -292,12 +290,21 @@ def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
 def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
     """Return whether the reader may be wrong if it takes no wish for one.
 
-    "I've been here for nine years, never late once" has the words of a wish.
+    "I've been here for nine years, never late once" has the words of a wish, and so has what is
+    asked for once: "Can we talk about it in future?"
     """
     met = [it for part, it, _ in read if _meet(claim, part.clause)]
-    if not claim.explicit or not met or max(it.worth for it in met) >= -_DOUBT:
+    if not claim.explicit or not met:
         return True
-    return any(it.wish in _KEPT_WISHES for it in met)
+    return any(
+        _is_wish(it) or (it.worth >= -_DOUBT and it.stance not in {"asked", "requested"})
+        for it in met
+    )
+
+
+def _is_wish(reading: Reading) -> bool:
+    """Return whether something is to be kept, and not only asked about in the words of a wish."""
+    return reading.wish in _KEPT_WISHES and reading.stance != "asked"
 
 
 def _standing_wishes(
@@ -307,7 +314,8 @@ def _standing_wishes(
 
     def place(it: _ReadPart) -> tuple[int, bool]:
         is_new = not any(_meet(claim, it.part.clause) for claim in formed)
-        return it.part.sentence.start, is_new and it.reading.wish == "standing"
+        is_wish = it.reading.wish == "standing" and _is_wish(it.reading)
+        return it.part.sentence.start, is_new and is_wish
 
     for (_, is_wish), group in groupby(read, place):
         if is_wish:
