@@ -1,7 +1,8 @@
 """Make the rows from which reading messages is learnt: `python -m training.extract.rows OUT`.
 
 A part is one part of a user's message, as `recollect.language.extraction.parts` cuts it, with what
-stands before it and what the talks' authors say of it. A message is a whole one, with what the
+stands before it and what the talks' authors say of it, the attribute that it states among that. A
+record is what was to be kept of it, as it should stand. A message is a whole one, with what the
 assistant said before it and whether its answer needs memory. A tenth of the talks chooses limits,
 another tenth measures; neither is trained on.
 """
@@ -55,6 +56,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     all_talks = talks()
     write(given.out / "extract_parts.jsonl", (*talk_rows(all_talks), *statement_rows()))
+    write(given.out / "extract_records.jsonl", record_rows(all_talks))
     write(given.out / "extract_messages.jsonl", (*message_rows(all_talks), *single_messages()))
     held = [talk for talk in all_talks if use_of(first_words(talk)) == "measure"]
     write(given.out / "talks_held_back.jsonl", held)
@@ -119,6 +121,7 @@ def talk_rows(given: Sequence[Talk]) -> Iterator[Row]:
                     "stance": "told" if kept else stance,
                     "about": kept.get("whose") if kept else None,
                     "wish": _wish(talk, part.text, kept or skipped),
+                    "facet": kept.get("facet") if kept else None,
                     "sure": bool(kept or skipped),
                 }
 
@@ -141,8 +144,23 @@ def statement_rows() -> Iterator[Row]:
                 "stance": ("chatter" if is_chatter else "told") if is_told else "asked",
                 "about": it["who"] if is_told else None,
                 "wish": "standing" if is_told and it["f"] in STANDING else "none",
+                "facet": ("" if is_chatter else it["f"]) if is_told else None,
                 "sure": True,
             }
+
+
+def record_rows(given: Sequence[Talk]) -> Iterator[Row]:
+    """Yield a row for each record that is to be made of a talk."""
+    for talk in given:
+        for kept in talk["keep"]:
+            if kept.get("record") and kept.get("facet"):
+                yield {
+                    "talk": talk["name"],
+                    "text": fold(kept["record"]),
+                    "before": "",
+                    "held": use_of(first_words(talk)),
+                    "facet": kept["facet"],
+                }
 
 
 def message_rows(given: Sequence[Talk]) -> Iterator[Row]:

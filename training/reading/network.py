@@ -19,10 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from recollect.domain.facets import facets
 from training.network import HIDDEN, Body, RoundedLinear, cosine_decay, half_precision
 from training.rounding import read_rows
 
 WAYS: Final = ("relation", "answer", "part", "message")
+FACETS: Final = (*facets(), "")
+"""The attributes that a part may state; the last one is none of them."""
 KINDS: Final = 4
 """Kinds of tokens of a way: 2 * side + (also on the other side)."""
 HEADS: Final = {
@@ -34,6 +37,7 @@ HEADS: Final = {
     "stance": 8,
     "about": 3,
     "wish": 4,
+    "facet": len(FACETS),
     "needs": 2,
 }
 WAY_OF: Final = {
@@ -45,6 +49,7 @@ WAY_OF: Final = {
     "stance": "part",
     "about": "part",
     "wish": "part",
+    "facet": "part",
     "needs": "message",
 }
 LONGEST_SIDE: Final = 72

@@ -3,7 +3,8 @@
 WORK is what `judge.pairs`, `answers.groups` and `extract.rows` wrote, with the tokenizer, the
 `student` and its `export`. The network begins as the student's body; the word rows stay the
 embedder's, rounded to bytes as they are shipped. It learns in legs, each of which goes on from
-another (LEGS): entailment, then what the reader is asked, then what the answerer is asked. With
+another (LEGS): entailment, then what the reader is asked, then facets, at last what the answerer
+is asked. With
 --leg NAME --seed N one seed runs one leg, several seeds at a time on one GPU; --mean NAME writes
 the mean of a leg's seeds as OUT/NAME.onnx, and its figures as OUT/NAME.json. Without either
 everything happens one after the other. With --shipped FOLDER a leg whose beginning is not in OUT
@@ -23,7 +24,7 @@ import numpy as np
 import torch
 
 from training.graph import SHAPE, build_pairs
-from training.reading import answers, parts, relations
+from training.reading import answers, facets, parts, relations
 from training.reading.network import (
     PairNetwork,
     Task,
@@ -52,6 +53,8 @@ class Leg:
     rate: float = 1e-4
     heads: tuple[str, ...] = ()
     """The heads that are shipped of it."""
+    file: str = ""
+    """The file that is shipped, if its name is not that of the leg."""
 
 
 LEGS: Final = {
@@ -61,6 +64,13 @@ LEGS: Final = {
         begins_at="begin",
         steps=5_000,
         heads=("relation", *parts.HEADS, "needs"),
+    ),
+    "facets": Leg(
+        learns={"facet": 1.0, "kept": 0.5},
+        begins_at="reader",
+        steps=2_000,
+        heads=("relation", *parts.HEADS, "facet", "needs"),
+        file="reader",
     ),
     "answerer": Leg(learns={"answer": 1.0}, begins_at="reader", steps=3_000, heads=("answer",)),
 }
@@ -119,7 +129,10 @@ def run(
     aux = relations.read_aux(given.work, tokens, given.device) if "nli" in leg.learns else {}
     train(
         network,
-        read_tasks(leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}),
+        [
+            *read_tasks(leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}),
+            *_kept(leg.learns, network, tokens, given, seed),
+        ],
         steps=given.steps or leg.steps,
         rate=leg.rate,
         decay=0.998,
@@ -156,12 +169,30 @@ def read_tasks(
         if name in learns:
             rows = parts.read_rows(work, kind, "train")
             found.append(task(tokens, rows, learns[name], max(16, size // 4), seed, device))
+    if "facet" in learns:
+        share = learns["facet"]
+        found.append(facets.Facets(tokens, work, share, size, seed, device))
     if "answer" in learns:
         own, public, _ = answers.read_groups(work, tokens, device)
         share, groups = learns["answer"], max(2, size // 8)
         found.append(answers.Answers(own, answers.OWN_SHARE * share, groups, seed))
         found.append(answers.Answers(public, (1 - answers.OWN_SHARE) * share, groups, seed))
     return found
+
+
+def _kept(
+    learns: Mapping[str, float],
+    network: PairNetwork,
+    tokens: Tokens,
+    given: argparse.Namespace,
+    seed: int,
+) -> list[facets.Kept]:
+    """Return what is to stay as it is while something is added."""
+    if "kept" not in learns:
+        return []
+    size, device = given.batch, given.device
+    tasks = facets.kept_tasks(network, tokens, given.work, learns["kept"], size, seed, device)
+    return list(tasks)
 
 
 def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> None:
@@ -172,7 +203,8 @@ def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Name
     # What is measured is what is saved.
     network.put({it: value.half().float() for it, value in mean_state(states).items()})
     weights = {it: value.float().numpy() for it, value in weights_of(network).items()}
-    (given.out / f"{name}.onnx").write_bytes(build_pairs(weights, SHAPE, heads))
+    file = LEGS[name].file or name
+    (given.out / f"{file}.onnx").write_bytes(build_pairs(weights, SHAPE, heads))
     found: dict[str, Any] = {}
     if "relation" in heads:
         rows = (given.work / "judge_dev.jsonl").read_text("utf-8").splitlines()
@@ -183,8 +215,10 @@ def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Name
         found["answers"] = answers.report(network, held)
     if "worth" in heads:
         found["parts"] = parts.report(network, tokens, given.work, device)
+    if "facet" in heads:
+        found["facets"] = facets.report(network, tokens, given.work, device)
     log(name, {part: it for part, it in found.items() if part != "relations"})
-    (given.out / f"{name}.json").write_text(json.dumps(found, indent=1, default=_plain))
+    (given.out / f"{file}.json").write_text(json.dumps(found, indent=1, default=_plain))
 
 
 def _end(out: Path, name: str, seed: int) -> Path:

@@ -209,6 +209,10 @@ class ReaderCalibration:
     """The probability from which it is said whom a part is about."""
     wish: float = 0.8
     """The probability from which a part is taken for a wish."""
+    facet: float = 0.5
+    """The probability from which it is said which attribute a part states."""
+    facet_temperature: float = 1.0
+    """The temperature of that head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from recollect.domain.embedding import (
     JudgeCalibration,
     ReaderCalibration,
 )
+from recollect.domain.facets import facets
 from recollect.domain.write import Lasts
 from recollect.errors import NotAvailable
 from recollect.language.characters import fold
@@ -44,6 +45,7 @@ from recollect.models.onnx_model import (
     question_threads,
 )
 from recollect.models.sealed_folder import SEAL, SealedFiles, package_folder
+from recollect.ports.facets import FacetGuess
 from recollect.ports.reader import Reading, Stance, Wish
 
 NAME: Final = "recollect-bilingual"
@@ -218,6 +220,7 @@ _STANCES: Final[tuple[Stance, ...]] = (
 )
 _ABOUT: Final = ("user", "other", "thing")
 _WISHES: Final[tuple[Wish, ...]] = ("none", "standing", "remember", "forget")
+_PART_HEADS: Final = ("worth", "stance", "about", "wish", "facet")
 # What is denied is told as well: "I don't work there any more".
 _TOLD: Final = [_STANCES.index("told"), _STANCES.index("denied")]
 # A text of this many characters has more tokens than are read.
@@ -451,7 +454,7 @@ class LocalReader:
                 (self._side(before), self._side(text))
                 for before, text in parts[start : start + _READ_TOGETHER]
             ]
-            scores = self._model.scores("part", ["worth", "stance", "about", "wish"], some)
+            scores = self._model.scores("part", _PART_HEADS, some)
             found += (self._reading(*rows) for rows in zip(*scores, strict=True))
         return found
 
@@ -462,20 +465,38 @@ class LocalReader:
         (scores,) = self._model.scores("message", ["needs"], pairs)
         return [float(it) for it in scores[:, 1] - scores[:, 0] - self._calibration.need]
 
-    def _reading(self, worth: Scores, stance: Scores, about: Scores, wish: Scores) -> Reading:
+    def _reading(
+        self, worth: Scores, stance: Scores, about: Scores, wish: Scores, facet: Scores
+    ) -> Reading:
         """Return how sure it is that a part is told and worth keeping, and what else is read."""
         kept = worth[1:].astype(np.float64)
         odds = _odds_of_both(_share(worth, slice(1, None)), _share(stance, _TOLD))
         whose, asked = int(about.argmax()), int(wish.argmax())
         is_named = _share(about, [whose]) >= math.log(self._calibration.about)
+        subject = _ABOUT[whose] if is_named else ""
         is_wish = _share(wish, [asked]) >= math.log(self._calibration.wish)
         return Reading(
             score=odds - self._calibration.limit,
             worth=float(np.logaddexp.reduce(kept) - worth[0]),
             lasts=_LASTS[int(kept.argmax())],
             stance=_STANCES[int(stance.argmax())],
-            about=_ABOUT[whose] if is_named else "",
+            about=subject,
             wish=_WISHES[asked] if is_wish else "none",
+            states=self._states(facet, subject),
+        )
+
+    def _states(self, scores: Scores, about: str) -> FacetGuess:
+        """Return which attribute a part states."""
+        names = (*facets(), "")
+        cooled = scores.astype(np.float64) / self._calibration.facet_temperature
+        odds = np.exp(cooled - np.logaddexp.reduce(cooled))
+        best = int(odds.argmax())
+        is_likely = bool(odds[best] >= self._calibration.facet)
+        return FacetGuess(
+            facet=names[best] if is_likely else "",
+            about=about,
+            probability=float(odds[best]),
+            facets=dict(zip(names, odds.tolist(), strict=True)),
         )
 
     def _side(self, text: str) -> Pieces:

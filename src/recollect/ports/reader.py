@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from recollect.domain.write import Lasts
+from recollect.ports.facets import UNDECIDED, FacetGuess
 
 Stance = Literal["told", "asked", "requested", "supposed", "quoted", "denied", "chatter", "task"]
 """How a part of a message is meant: `task` is material of the present task, not a fact."""
@@ -28,6 +29,8 @@ class Reading:
     about: str = ""
     """user, other or thing; empty if that is not likely enough."""
     wish: Wish = "none"
+    states: FacetGuess = UNDECIDED
+    """The attribute that it states, and of whom."""
 
 
 class PartReader(Protocol):
