@@ -11,63 +11,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
+from recollect.domain.context import Tongue
 from recollect.domain.write import Topic
 from recollect.language.characters import HAN
 from recollect.language.claims.moods import plain
 from recollect.language.lexicon import LANGUAGES, bilingual, lexicon
 
-# --------------------------------------------------------------------------------------------------
-# Statements in the first person, retold in the third: "I" becomes a name and the verb agrees.
-
-# --- Chinese -------------------------------------------------------------------------------------
-
-
-def named_in_chinese(text: str, name: str) -> str:
-    """Replace the first 我 by the name and later ones by 自己."""
-    words = lexicon("zh", "first_person")
-    pieces: list[str] = []
-    last = 0
-    for match in words.regex("first_person").finditer(text):
-        pieces.append(text[last : match.start()])
-        owned = "的" if words.regex("relatives").match(text, match.end()) else ""
-        pieces.append((name if last == 0 else "自己") + owned)
-        last = match.end()
-    return "".join((*pieces, text[last:]))
-
-
-# --- English -------------------------------------------------------------------------------------
+# --- Statements in the first person, retold in the third ------------------------------------------
 
 # "Rui's my partner": before another possessive it cannot be a possessive itself.
 _SHORT_IS: Final = re.compile(r"(?<=\w)'s(?= (?:my|mine)\b)", re.IGNORECASE)
-
-
-def named_in_english(text: str, name: str) -> str:
-    """Replace the first "I" by the name and later ones by "they"."""
-    text = _SHORT_IS.sub(" is", text.replace("’", "'"))
-    short_forms = lexicon("en", "first_person").table("short_forms")
-    known = False
-
-    def replaced(match: re.Match[str]) -> str:
-        nonlocal known
-        again, known = known, True
-        who = "they" if again else name
-        if match["my"]:
-            return "their" if again else f"{name}'s"
-        if match["me"]:
-            return "them" if again else name
-        if match["mine"]:
-            return "theirs" if again else f"{name}'s"
-        if match["myself"]:
-            return "themselves"
-        if match["short"]:
-            return f"{who} {short_forms[match['short'].lower()][again]}"
-        if match["verb"]:
-            return f"{who} {match['adverbs']}{_agreeing(match['verb'], again)}"
-        return who
-
-    return _english_first_person().sub(replaced, text)
-
-
 # What an assistant tells its user, as the user would say it: only forms that have one meaning.
 _TO_FIRST_PERSON: Final = (
     (re.compile(r"\byour\b", re.IGNORECASE), "my"),
@@ -75,25 +28,49 @@ _TO_FIRST_PERSON: Final = (
     (re.compile(r"\byou(?:'re| are)\b", re.IGNORECASE), "I'm"),
     (re.compile(r"^you were\b", re.IGNORECASE), "I was"),
     (re.compile(r"^you\b", re.IGNORECASE), "I"),
+    (re.compile("[您你](?!们)"), "我"),
 )
-_OTHER_PERSONS: Final = re.compile(r"\b(?:you|yours|yourself)\b", re.IGNORECASE)
+_OTHER_PERSONS: Final = re.compile(r"\b(?:you|yours|yourself)\b|你", re.IGNORECASE)
 
 
-def addressed_in_english(text: str, name: str) -> str:
-    """Replace "you" by the name, as `named_in_english` does with "I"; if in doubt, nothing."""
+def named(text: str, language: Tongue, name: str) -> str:
+    """Replace the first "I" (我) by the name and later ones by "they" (自己); the verb agrees."""
+    if language == "en":
+        text = _SHORT_IS.sub(" is", text.replace("’", "'"))
+    found = _first_person(language)
+    count = iter(range(len(text)))
+    return found.sub(lambda it: _named(it, language, name, is_again=next(count) > 0), text)
+
+
+def addressed(text: str, language: Tongue, name: str) -> str:
+    """Replace "you" by the name, as `named` does with "I"; if in doubt, nothing."""
     plain = text.replace("’", "'")
-    if _english_first_person().search(plain):
+    if _first_person(language).search(plain):
         return text
     for pattern, word in _TO_FIRST_PERSON:
         plain = pattern.sub(word, plain)
-    return text if _OTHER_PERSONS.search(plain) else named_in_english(plain, name)
+    return text if _OTHER_PERSONS.search(plain) else named(plain, language, name)
 
 
-def addressed_in_chinese(text: str, name: str) -> str:
-    """Replace 你 by the name, as `named_in_chinese` does with 我; if in doubt, nothing."""
-    if "我" in text or "你们" in text:
-        return text
-    return named_in_chinese(text.replace("您", "我").replace("你", "我"), name)
+def _named(match: re.Match[str], language: Tongue, name: str, *, is_again: bool) -> str:
+    words = lexicon(language, "first_person")
+    if language == "zh":
+        owned = "的" if words.regex("relatives").match(match.string, match.end()) else ""
+        return ("自己" if is_again else name) + owned
+    who = "they" if is_again else name
+    if match["my"]:
+        return "their" if is_again else f"{name}'s"
+    if match["me"]:
+        return "them" if is_again else name
+    if match["mine"]:
+        return "theirs" if is_again else f"{name}'s"
+    if match["myself"]:
+        return "themselves"
+    if match["short"]:
+        return f"{who} {words.table('short_forms')[match['short'].lower()][is_again]}"
+    if match["verb"]:
+        return f"{who} {match['adverbs']}{_agreeing(match['verb'], is_again)}"
+    return who
 
 
 def _agreeing(verb: str, plural: bool) -> str:
@@ -112,9 +89,9 @@ def _agreeing(verb: str, plural: bool) -> str:
 
 
 @cache
-def _english_first_person() -> re.Pattern[str]:
-    pattern = lexicon("en", "first_person").pattern("first_person")
-    return re.compile(rf"\b{pattern}\b", re.IGNORECASE)
+def _first_person(language: Tongue) -> re.Pattern[str]:
+    pattern = lexicon(language, "first_person").pattern("first_person")
+    return re.compile(rf"\b{pattern}\b" if language == "en" else pattern, re.IGNORECASE)
 
 
 # --- The names of a user --------------------------------------------------------------------------

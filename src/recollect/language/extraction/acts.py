@@ -15,7 +15,6 @@ from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.turn import Act, Turn
 from recollect.language.characters import HAN
 from recollect.language.claims import moods
-from recollect.language.claims.moods import mood
 from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.utterances import (
     Sentence,
@@ -56,8 +55,8 @@ def holds_wish(turn: Turn) -> bool:
     if turn.role != "user" or turn.act in {"tool_output", "memory_output"}:
         return False
     return any(
-        moods.is_wish(sentence.plain)
-        or moods.keeps_what_was_said(sentence.plain)
+        moods.shows(sentence.plain, "wish")
+        or moods.only_says(sentence.plain, "remember_this")
         or asks_to_forget(sentence.plain)
         for sentence in sentences(readable(turn.content))
     )
@@ -66,7 +65,7 @@ def holds_wish(turn: Turn) -> bool:
 def wants_reply(text: str) -> bool:
     """Return whether a message asks or requests something, beside what it may state."""
     spoken = sentences(readable(text[:_READ_CHARACTERS]))
-    return any(moods.stance(sentence.plain) in {"asked", "ordered"} for sentence in spoken)
+    return any(moods.stance(sentence.plain) in {"asked", "requested"} for sentence in spoken)
 
 
 # --- A turn --------------------------------------------------------------------------------------
@@ -105,7 +104,7 @@ def _act_of(sentence: Sentence) -> Act | None:
     stance = moods.stance(plain)
     if stance == "asked":
         return "statement" if _tells_beside_asking(plain) else "question"
-    if stance == "ordered" or (mood(plain) == "imperative" and not moods.is_wish(plain)):
+    if stance == "requested":
         return "request"
     return "statement" if says_something(plain) else None
 
@@ -127,7 +126,7 @@ def _without_fragment(sentence: Sentence) -> Sentence:
 
 def says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
     """Return whether words state more than "ok" or "ugh, right"."""
-    if moods.acknowledges(plain) or moods.confirms(plain):
+    if moods.only_says(plain, "acknowledges") or moods.only_says(plain, "yes"):
         return False
     return len(plain.split()) >= least_words or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS
 

@@ -38,7 +38,7 @@ def own_end(message: str) -> int:
         return len(message)
     head = message[: announced.start()]
     spoken = [sentence.plain for sentence in sentences(readable(head))]
-    if any(moods.is_wish(it) or moods.asks_to_remember(it) for it in spoken):
+    if any(moods.shows(it, "wish") for it in spoken):
         return len(message)
     return announced.end() if wants_reply(head) else len(message)
 
@@ -68,6 +68,4 @@ def _announcement(sentence: str) -> int | None:
     """Return where a text begins that the sentence announces: "Summarise this: …"."""
     colon = _COLON.search(sentence)
     head = "" if colon is None else sentence[: colon.end()]
-    if not moods.announces_material(head) or moods.is_wish(head) or moods.asks_to_remember(head):
-        return None
-    return len(head)
+    return len(head) if moods.announces_material(head) else None
