@@ -15,7 +15,7 @@ from recollect.domain.context import Tongue
 from recollect.domain.write import Topic
 from recollect.language.characters import HAN
 from recollect.language.claims.moods import plain
-from recollect.language.lexicon import LANGUAGES, bilingual, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 
 # --- Statements in the first person, retold in the third ------------------------------------------
 
@@ -97,7 +97,6 @@ def _first_person(language: Tongue) -> re.Pattern[str]:
 # --- The names of a user --------------------------------------------------------------------------
 
 _HAN: Final = re.compile(f"[{HAN}]")
-_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _NAME: Final = r"[^\W\d_a-z][^\W\d_]*(?:[ -][^\W\d_a-z][^\W\d_]*){0,2}"
 _INTRODUCED: Final = re.compile(
     r"\b(?:[Mm]y|[Uu]ser['\u2019]s) (?:(?:first|full|last|real) )?name(?:['\u2019]s| is| was)"
@@ -115,14 +114,17 @@ _CHINESE_INTRODUCED: Final = re.compile(
 )
 
 
+def _spelled(name: str) -> re.Pattern[str]:
+    """Return a pattern for a name that stands by itself, which Chinese writing does not show."""
+    spelled = re.escape(name) + r"(?P<owned>['\u2019]s\b)?"
+    edged = spelled if _HAN.search(name) else rf"(?<![\w-]){spelled}(?![\w-])"
+    return re.compile(edged, re.IGNORECASE)
+
+
 def is_named(text: str, names: Iterable[str]) -> bool:
     """Return whether a text has one of the names; a common word only where written as one."""
-    for name in names:
-        edge = ("", "") if _HAN.search(name) else (r"(?<![\w-])", r"(?![\w-])")
-        found = re.finditer(edge[0] + re.escape(name) + edge[1], text, re.IGNORECASE)
-        if any(match[0][0].isupper() or _HAN.search(match[0]) for match in found):
-            return True
-    return False
+    found = (match[0][0] for name in names for match in _spelled(name).finditer(text))
+    return any(first.isupper() or _HAN.match(first) for first in found)
 
 
 _BEFORE_I: Final = re.compile(r"\b[\w']+(?= I\b)")
@@ -147,13 +149,8 @@ def _renamed(text: str, names: Iterable[str], *, chinese: str, english: str, own
     is_chinese = _HAN.search(text) is not None
     for name in sorted(names, key=len, reverse=True):
         if is_named(text, [name]):
-            edge = ("", "") if _HAN.search(name) else (r"(?<![\w-])", r"(?![\w-])")
-            pattern = rf"{edge[0]}{re.escape(name)}(?P<owned>['\u2019]s\b)?{edge[1]}"
-            text = re.sub(
-                pattern,
-                lambda found: chinese if is_chinese else owned if found["owned"] else english,
-                text,
-                flags=re.IGNORECASE,
+            text = _spelled(name).sub(
+                lambda found: chinese if is_chinese else owned if found["owned"] else english, text
             )
     return text
 
@@ -177,12 +174,7 @@ def introduced_names(text: str) -> tuple[str, ...]:
     """Return the names by which users introduce themselves: "My name is Ann Lee", 我叫王芳."""
     found = [match["name"] or match["called"] for match in _INTRODUCED.finditer(text)]
     found += [match["name"].strip() for match in _CHINESE_INTRODUCED.finditer(text)]
-    names: list[str] = []
-    for name in found:
-        names.append(name)
-        if " " in name:
-            names.append(name.split(" ")[0])
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(it for name in found for it in (name, name.split(" ")[0])))
 
 
 # --- Topics of statements about people: what stays true for long, and what somebody likes ---------
@@ -193,18 +185,7 @@ _ORDER: Final[tuple[Topic, ...]] = ("health", "identity", "relationship")
 def lasting_topic(text: str) -> Topic | None:
     """Return the lasting topic of a statement about a person; None if there is none."""
     said = plain(text)
-    for topic in _ORDER:
-        if _patterns()[topic].search(said):
-            return topic
-    return "relationship" if _names_relative(said) else None
-
-
-def _names_relative(plain: str) -> bool:
-    """Return whether it mentions a relative, a friend or the like."""
-    english, chinese = (lexicon(language, "subjects").words("kin") for language in LANGUAGES)
-    return any(word in plain for word in chinese) or any(
-        match[0].removesuffix("'s") in english for match in _WORD.finditer(plain)
-    )
+    return next((it for it in _ORDER if bilingual("lasting_topics", it).search(said)), None)
 
 
 def tells_taste(text: str) -> bool:
@@ -213,14 +194,3 @@ def tells_taste(text: str) -> bool:
     "Ann prefers aisle seats", 安妮喜欢靠窗的座位.
     """
     return bilingual("taste", "taste").match(text) is not None
-
-
-@cache
-def _patterns() -> dict[Topic, re.Pattern[str]]:
-    english, chinese = lexicon("en", "lasting_topics"), lexicon("zh", "lasting_topics")
-    return {
-        topic: re.compile(
-            rf"(?<![\w'])(?:{english.pattern(topic)})(?![\w'])|{chinese.pattern(topic)}"
-        )
-        for topic in _ORDER
-    }
