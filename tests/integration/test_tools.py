@@ -13,9 +13,10 @@ from recollect import Memory
 from recollect.domain.meter import figures_of
 from recollect.domain.turn import Turn
 from recollect.errors import NotFound
-from recollect.language.extraction.conversation import extract
 from recollect.settings import Settings
 from recollect.tools import Toolbox
+from recollect.writing.plain_reader import PlainReader
+from recollect.writing.reader_extraction import ReaderExtractor
 from tests.chat_server import chat_server, openai_text
 from tests.chat_server import refusal as server_error
 from tests.conftest import TurnedClock
@@ -714,8 +715,9 @@ async def test_what_a_memory_tool_gave_is_neither_archived_nor_extracted_again(
     )
     assert turns[-1].content == result
     assert session.usage.archived == 0
-    assert extract(turns) == ()
-    assert extract([_as_user(turns[-1], said)]) != ()
+    rules = ReaderExtractor(PlainReader())
+    assert await rules.extract(turns) == ()
+    assert await rules.extract([_as_user(turns[-1], said)]) != ()
 
 
 def _as_user(turn: Turn, said: str) -> Turn:

@@ -212,8 +212,6 @@ class Claim:
     """Whom it is about, if the extractor tells."""
     lasts: Lasts | None = None
     """How long it matters, if the extractor tells."""
-    is_read: bool = False
-    """Whether a reader found that its words state something, whatever their sentence does."""
 
     @property
     def tier(self) -> Tier:

@@ -31,7 +31,7 @@ from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
 from recollect.language.analysis import query_terms
-from recollect.language.claims.moods import stance
+from recollect.language.claims.moods import mood
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
@@ -411,11 +411,11 @@ def _adjusted(logit: float, item: Item, record: Record | None, about: str) -> fl
 
 def _only_supposes(item: Item) -> bool:
     """Return whether a turn tells nothing that is so: "if I lived in Berlin, I'd cycle"."""
-    return isinstance(item, Turn) and set(_stances(item.content)) == {"supposed"}
+    return isinstance(item, Turn) and set(_moods(item.content)) == {"hypothetical"}
 
 
 def _says_several(item: Item) -> bool:
-    return isinstance(item, Turn) and len(_stances(item.content)) > 1
+    return isinstance(item, Turn) and len(_moods(item.content)) > 1
 
 
 # The same texts are found again and again.
@@ -425,9 +425,9 @@ def _terms_in(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1_024)
-def _stances(text: str) -> tuple[str, ...]:
-    """Return how each sentence is meant."""
-    return tuple(stance(sentence.plain) for sentence in sentences(readable(text)))
+def _moods(text: str) -> tuple[str, ...]:
+    """Return the mood of each sentence."""
+    return tuple(mood(sentence.plain) for sentence in sentences(readable(text)))
 
 
 def _said_at(item: Item) -> datetime:

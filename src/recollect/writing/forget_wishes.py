@@ -109,7 +109,7 @@ class ForgetWishes:
 
 def _wishes(turn: Turn) -> list[ForgetWish]:
     is_said = turn.role == "user" and turn.act in {"statement", "request", None}
-    return forget_wishes(turn.id, turn.content) if is_said else []
+    return [*forget_wishes(turn.id, turn.content)] if is_said else []
 
 
 def _is_about_another(item: Record | Turn, asked: FacetGuess) -> bool:

@@ -392,10 +392,10 @@ def _ground_claim(claim: Claim, turns: Mapping[str, Turn]) -> Grounded:
         return Grounded(ok=False, reason="no words of the conversation are named")
     if not claim.explained_by:
         span = first.start, first.end
-        return ground(claim.content, turn.content, span, is_told=claim.is_read)
+        return ground(claim.content, turn.content, span)
     # A correction or a short answer says only a value; its subject was named before.
     said = [evidence for evidence in (*claim.explained_by, first) if evidence.turn in turns]
     together = "\n".join(
         turns[evidence.turn].content[evidence.start : evidence.end] for evidence in said
     )
-    return ground(claim.content, together, (0, len(together)), is_told=claim.is_read)
+    return ground(claim.content, together, (0, len(together)))

@@ -18,7 +18,6 @@ from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Topic
 from recollect.errors import NotAvailable
 from recollect.language.claims import moods
-from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.parts import Part
 from recollect.language.extraction.utterances import clauses, readable, sentences, without_memory
@@ -26,7 +25,7 @@ from recollect.language.summary import tongue_of
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.reader import PartReader, Stance
 from recollect.writing.plain_reader import PlainReader
-from recollect.writing.reader_extraction import TOLD, stances
+from recollect.writing.reader_extraction import TOLD, ReaderExtractor, stances
 
 if TYPE_CHECKING:
     from recollect.writing.forms import (
@@ -92,11 +91,17 @@ class ModelExtractor:
                 found.setdefault((claim.category, claim.content.casefold()), claim)
             explained = [*explained, *group][-len(before) or None :]
         claims = (await self._told([*found.values()], turns))[:_MAX_CLAIMS]
-        wishes = [claim for claim in extract(turns, before=before) if claim.explicit]
+        wishes = [claim for claim in await self._by_reader(turns, before) if claim.explicit]
         return (
             *claims,
             *(wish for wish in wishes if not any(_overlap(wish, one) for one in claims)),
         )
+
+    async def _by_reader(self, turns: Sequence[Turn], before: Sequence[Turn]) -> Sequence[Claim]:
+        try:
+            return await ReaderExtractor(self._reader).extract(turns, before=before)
+        except NotAvailable:
+            return await ReaderExtractor(PlainReader()).extract(turns, before=before)
 
     async def _told(self, claims: Sequence[Claim], turns: Sequence[Turn]) -> Sequence[Claim]:
         """Return the claims, without those whose words a reader does not take for told."""
@@ -278,7 +283,7 @@ def _may_say(turn: Turn, category: str) -> bool:
     if turn.act == "request" and category not in _REQUEST_CATEGORIES:
         return False
     spoken = sentences(readable(turn.content))
-    return not any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken)
+    return not any(moods.shows(it.plain, "withheld") or asks_to_forget(it.plain) for it in spoken)
 
 
 def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
@@ -290,9 +295,7 @@ def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
         for clause in clauses(sentence)
         if clause.start < span[1] and span[0] < clause.end
     )
-    return turn.role == "user" and any(
-        moods.is_wish(words) or moods.asks_to_remember(words) for words in around
-    )
+    return turn.role == "user" and any(moods.shows(words, "wish") for words in around)
 
 
 # --- Where it was said ---------------------------------------------------------------------------

@@ -5,22 +5,17 @@ It takes the place of the local reader where that is not installed or not wanted
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.language.claims import moods
 from recollect.language.extraction.acts import wants_reply
 from recollect.language.extraction.plain_statements import stated_category
-from recollect.ports.reader import Reading, Stance
+from recollect.language.extraction.utterances import preface, readable
+from recollect.ports.reader import Reading
 
-_STANCES: Final[Mapping[moods.Stance, Stance]] = {
-    "told": "told",
-    "asked": "asked",
-    "ordered": "requested",
-    "supposed": "supposed",
-    "reported": "quoted",
-    "joked": "chatter",
-}
+# What asks for something and is kept all the same: "stop adding emojis" is no task.
+_ASKED_FOR: Final = frozenset({"feedback", "follow-up", "decision"})
 _GOES_ON: Final = (",", ";", "，", "；", "、")
 
 
@@ -31,18 +26,15 @@ class PlainReader:
         """Return a reading for each pair of the words before a part and its own words."""
         found: list[Reading] = []
         for before, text in parts:
-            plain = moods.plain(text)
-            stance = _STANCES[moods.stance(plain)]
-            category = stated_category(plain)
+            plain = readable(text).strip()
+            plain = plain[preface(plain).length :] or plain
+            stance, category = moods.stance(plain), stated_category(plain)
             # "I like tea, coffee and cocoa": the rest of a sentence goes with its beginning.
             goes_on = before.endswith(_GOES_ON) and bool(found) and found[-1].score > 0
-            if category == "feedback" and stance == "requested":
-                stance = "told"  # "stop adding emojis" is no task
-            is_kept = category is not None or (goes_on and stance == "told")
-            odds = 1.0 if is_kept else -1.0
-            is_wish = moods.is_wish(plain) and not moods.asks(plain)
-            wish = "standing" if is_wish and stance == "requested" else "none"
-            found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance, wish=wish))
+            if category in _ASKED_FOR and stance == "requested":
+                stance = "told"
+            odds = 1.0 if category or (goes_on and stance == "told") else -1.0
+            found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance))
         return found
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:

@@ -22,7 +22,7 @@ from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.acts import says_something
-from recollect.language.extraction.conversation import extract
+from recollect.language.extraction.conversation import MATERIAL, claims_of_form
 from recollect.language.extraction.corrections import (
     Earlier,
     names_only_a_value,
@@ -50,7 +50,6 @@ from recollect.language.extraction.utterances import (
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.reader import PartReader, Reading, Stance, Wish
 
-_MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 # What is denied is told: "I don't work there any more".
 TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
 _KEPT_WISHES: Final[frozenset[Wish]] = frozenset({"standing", "remember"})
@@ -60,8 +59,6 @@ _DOUBT: Final = 1.5
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
-# What the user asked to remember may be of any category.
-_OPEN: Final = frozenset({"user", "project"})
 _PASSING: Final = "follow-up"
 _QUESTION_MARKS: Final = ("?", "？")
 
@@ -93,18 +90,14 @@ class ReaderExtractor:
         found: list[Claim] = []
         facts: list[_Fact] = []
         for it in told:
-            read = [
-                _ReadPart(part, next(readings), next(readings) if part in it.joined else None)
-                for part in it.parts
-            ]
+            read = list(it.read(readings))
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
-            own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
+            own = [claim for claim in own if _is_meant(claim, read)]
             own += _standing_wishes(it, read, own)
-            found += (_confirmed(claim, read) for claim in own)
+            found += own
             facts += _facts(it, read, own)
         read_turns = {it.said.id for it in told}
         found += (claim for claim in formed if claim.evidence[0].turn not in read_turns)
-        found = await self._placed(found, {turn.id: turn for turn in (*before, *turns)})
         found += await self._claims(facts, found, before)
         order = {turn.id: number for number, turn in enumerate((*before, *turns))}
         found.sort(key=lambda it: (order[it.evidence[0].turn], it.evidence[0].start or 0))
@@ -115,20 +108,6 @@ class ReaderExtractor:
             if claim.explicit and not first.explicit:
                 once[claim.category, claim.content.casefold()] = claim
         return tuple(once.values())
-
-    async def _placed(self, claims: Sequence[Claim], turns: Mapping[str, Turn]) -> list[Claim]:
-        """Return the claims; what the user asked to remember has the category of what it states."""
-        said = [
-            turns[it.evidence[0].turn].content[it.evidence[0].start : it.evidence[0].end]
-            for it in claims
-        ]
-        guesses = await self._guesses([[text] for text in said])
-        return [
-            replace(claim, category=_category(guess, text, claim.category))
-            if claim.explicit and claim.category in _OPEN
-            else claim
-            for claim, text, guess in zip(claims, said, guesses, strict=True)
-        ]
 
     async def _claims(
         self, facts: Sequence[_Fact], found: Sequence[Claim], before: Sequence[Turn]
@@ -197,11 +176,23 @@ class _Told:
             if part in self.joined:
                 yield "", part.text
 
-    @property
-    def asks_to_remember(self) -> bool:
-        """Return whether it says that something is to be remembered, which decides alone."""
-        spoken = [sentence.plain for sentence in self.sentences]
-        return any(moods.asks_to_remember(it) or moods.keeps_what_was_said(it) for it in spoken)
+    def read(self, readings: Iterator[Reading]) -> Iterator[_ReadPart]:
+        """Yield the parts with their readings, and what each asks of memory."""
+        behind = zip(self.sentences, self.sentences[1:], strict=False)
+        kept = {it.start for it, next_ in behind if moods.only_says(next_.plain, "remember_this")}
+        for _, parts_of_one in groupby(self.parts, lambda it: it.whole.start):
+            read = [
+                _ReadPart(part, next(readings), next(readings) if part in self.joined else None)
+                for part in parts_of_one
+            ]
+            worded = _worded_wish(read)
+            for it in read:
+                if it.reading.wish in _KEPT_WISHES and it.reading.stance != "asked":
+                    yield it._replace(wish=it.reading.wish)
+                elif it.part.sentence.start in kept and it.reading.stance in TOLD:
+                    yield it._replace(wish="remember")
+                else:
+                    yield it._replace(wish=worded)
 
 
 class _ReadPart(NamedTuple):
@@ -210,6 +201,7 @@ class _ReadPart(NamedTuple):
     part: Part
     reading: Reading
     alone: Reading | None = None
+    wish: Wish = "none"
 
     @property
     def is_worth(self) -> bool:
@@ -218,9 +210,7 @@ class _ReadPart(NamedTuple):
 
     @property
     def is_wished(self) -> bool:
-        """Return whether the user asks to remember just this, and not what was said before."""
-        is_wish = self.reading.wish == "remember"
-        return is_wish and not moods.keeps_what_was_said(self.part.clause.plain)
+        return self.wish == "remember"
 
     @property
     def is_statement(self) -> bool:
@@ -236,7 +226,7 @@ class _ReadPart(NamedTuple):
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
-    return extract(turns, before=before), list(_told(turns, before))
+    return list(claims_of_form(turns, before=before)), list(_told(turns, before))
 
 
 def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
@@ -244,14 +234,14 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
     replies: list[str] = []
     last: Turn | None = None
     for number, turn in enumerate((*before, *turns)):
-        if turn.role == "user" and turn.act not in _MATERIAL and number >= len(before):
+        if turn.role == "user" and turn.act not in MATERIAL and number >= len(before):
             question = last_sentence(last.content) if last and last.role == "assistant" else ""
             asked = None
             if last and question.endswith(_QUESTION_MARKS):
                 start = last.content.rindex(question)
                 asked = Evidence(turn=last.id, start=start, end=start + len(question))
             spoken = own_sentences(turn.content)
-            starts = {sentence.start for sentence in spoken}
+            starts = {it.start for it in spoken if not moods.only_says(it.plain, "remember_this")}
             is_number = not spoken and turn.content.strip()[:1].isdigit()
             yield _Told(
                 said=turn,
@@ -274,48 +264,45 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
             last = turn
 
 
-# --- Claims that have a form ----------------------------------------------------------------------
+# --- Wishes ---------------------------------------------------------------------------------------
 
 
-def _confirmed(claim: Claim, read: Sequence[_ReadPart]) -> Claim:
-    """Return a claim that rules found, with how long it lasts if the reader would keep it too."""
-    met = [
-        it for part, it, _ in read if (it.score > 0 or _is_wish(it)) and _meet(claim, part.clause)
-    ]
-    if not met:
-        return claim
-    return replace(claim, lasts=max(met, key=lambda it: it.score).lasts, is_read=True)
+def _worded_wish(read: Sequence[_ReadPart]) -> Wish:
+    """Return what the words of a clause ask of memory, unless the reader is sure they do not.
+
+    "I've been here for nine years, never late once" has the words of a wish. Who says "remember" is
+    believed.
+    """
+    sentence, clause = read[0].part.sentence.plain, read[0].part.whole.plain
+    if moods.stance(sentence) == "told" and moods.shows(sentence, "remember"):
+        return "remember"
+    if moods.stance(clause) != "told" or not moods.shows(clause, "wish"):
+        return "none"
+    if not says_something(clause) or not any(_may_be_wish(it.reading) for it in read):
+        return "none"
+    return "standing" if moods.orders(clause) else "remember"
+
+
+def _may_be_wish(it: Reading) -> bool:
+    return it.worth >= -_DOUBT and it.stance not in {"asked", "requested"}
 
 
 def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
-    """Return whether the reader may be wrong if it takes no wish for one.
-
-    "I've been here for nine years, never late once" has the words of a wish, and so has what is
-    asked for once: "Can we talk about it in future?"
-    """
-    met = [it for part, it, _ in read if _meet(claim, part.clause)]
-    if not claim.explicit or not met:
-        return True
-    return any(
-        _is_wish(it) or (it.worth >= -_DOUBT and it.stance not in {"asked", "requested"})
-        for it in met
+    """Return whether the reader may be wrong if it does not take an explicit claim for a wish."""
+    met = [it for it in read if _meet(claim, it.part.clause)]
+    return not (claim.explicit and met) or any(
+        it.wish != "none" or _may_be_wish(it.reading) for it in met
     )
-
-
-def _is_wish(reading: Reading) -> bool:
-    """Return whether something is to be kept, and not only asked about in the words of a wish."""
-    return reading.wish in _KEPT_WISHES and reading.stance != "asked"
 
 
 def _standing_wishes(
     told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]
 ) -> Iterator[Claim]:
-    """Yield what else is to hold for all answers, as the reader takes it."""
+    """Yield what is to hold for all answers."""
 
     def place(it: _ReadPart) -> tuple[int, bool]:
         is_new = not any(_meet(claim, it.part.clause) for claim in formed)
-        is_wish = it.reading.wish == "standing" and _is_wish(it.reading)
-        return it.part.sentence.start, is_new and is_wish
+        return it.part.sentence.start, is_new and it.wish == "standing"
 
     for (_, is_wish), group in groupby(read, place):
         if is_wish:
@@ -505,7 +492,6 @@ def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
         facet=facet,
         about=fact.about or guess.about,
         corrects=fact.corrects,
-        is_read=True,
     )
     if not fact.question or fact.told.asked is None:
         return claim

@@ -117,14 +117,14 @@ class Router:
         spoken = [sentence.plain for sentence in sentences(readable(message))]
         # An answer needs the same memory as the question before it.
         around = (*spoken, *(sentence.plain for sentence in sentences(readable(before))))
-        back = [sentence for sentence in around if moods.points_back(sentence)]
+        back = [sentence for sentence in around if moods.shows(sentence, "back")]
         readers = [self._reader.reader] if self._reader else []
         for reader in (*readers, self._rules.reader):
             try:
                 (needs,) = await reader.needs([(before, message)])
             except NotAvailable:
                 continue  # a model of before, which does not tell
-            asking = [it for it in spoken if moods.stance(it) in {"asked", "ordered"}]
+            asking = [it for it in spoken if moods.stance(it) in {"asked", "requested"}]
             return (asking or spoken or [message]) if needs > 0 else (), back
         return (), back
 

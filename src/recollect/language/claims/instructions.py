@@ -11,7 +11,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from recollect.language.claims.moods import is_wish, mood, plain
+from recollect.language.claims.moods import mood, plain, shows
 from recollect.language.lexicon import LANGUAGES, lexicon
 
 _MATTERS: Final = ("language", "length", "tone")
@@ -61,7 +61,7 @@ def instruction(text: str) -> Instruction | None:
 def _is_instruction(said: str, words: _Words) -> bool:
     if said.startswith(words.told) or mood(said) == "imperative":
         return True
-    return is_wish(said) and not said.startswith(words.persons)
+    return shows(said, "wish") and not said.startswith(words.persons)
 
 
 class _Words(NamedTuple):

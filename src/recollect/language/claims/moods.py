@@ -1,8 +1,8 @@
-"""The mood of a sentence: whether it tells, asks, orders or only supposes something.
+"""What the form of a sentence shows: its mood, and signs of wishes and of material.
 
-Mood is decided by form (punctuation, word order, interrogative words, verbs without a subject), in
-Chinese and English; the words are in `data/*/moods.toml`. A sentence comes here in lower case and
-in simplified Chinese, see `plain`.
+Mood is decided by punctuation, word order, interrogative words and verbs without a subject, in
+Chinese and English; the words are in `data/*/moods.toml`, the signs in `data/*/signals.toml`. A
+sentence comes here in lower case and in simplified Chinese, see `plain`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,14 @@ from recollect.language.characters import HAN, fold
 from recollect.language.lexicon import Lexicon, Signs, lexicon
 
 Mood = Literal["declarative", "interrogative", "imperative", "hypothetical"]
+Stance = Literal["told", "asked", "requested", "supposed"]
+
+_STANCES: Final[dict[Mood, Stance]] = {
+    "declarative": "told",
+    "interrogative": "asked",
+    "imperative": "requested",
+    "hypothetical": "supposed",
+}
 
 _HAN: Final = re.compile(f"[{HAN}]")
 _WORD: Final = re.compile(r"[a-z0-9]+(?:['\u2019-][a-z0-9]+)*")
@@ -66,116 +74,56 @@ def _chinese_asks(words: Lexicon, said: str) -> bool:
     return words.regex("asks").search(said) is not None
 
 
-# --- How a sentence is meant: told or asked, supposed or ordered, to be remembered or not ---------
-# A sentence comes here in lower case, in simplified Chinese, and without what it quotes.
-
-Stance = Literal["told", "asked", "supposed", "reported", "joked", "ordered"]
+# --- Signs: what a sentence wants of memory, and whether it hands over material ------------------
 
 _UNIFIED_HAN: Final = re.compile("[\u4e00-\u9fff]")
 _LATIN: Final = re.compile("[a-z]{2}")
 _MAX_ANSWER_CHARACTERS: Final = 80
 
+Sign = Literal[
+    "wish", "standing", "remember", "withheld", "back", "polite", "material", "taken_back"
+]
+"""`wish`: something holds from now on (`standing`: as an order) or is to be remembered; `withheld`:
+it is not to be; `back`: "as usual", which memory may know; `polite`: no question in spite of its
+form; `material`: text to work on follows; `taken_back`: the sentence before was a joke."""
+
+Answer = Literal["yes", "acknowledges", "remember_this"]
+"""A yes to a proposal; a mere "got it"; a wish to remember what was said before."""
+
 
 def stance(sentence: str) -> Stance:
-    """Return how a sentence is meant; only what is told can be a fact about the speaker.
-
-    The first that holds decides: what others say is not told even where it is also supposed.
-    """
-    if _shows(sentence, "joked"):
-        return "joked"
+    """Return how a sentence is meant by its form; a wish holds, however it is put."""
     form = mood(sentence)
-    is_wished = is_wish(sentence) and not asks(sentence)
-    if form == "interrogative" and not is_wished:
-        return "asked"
-    if _takes_for_known(sentence, form):
-        return "ordered"
-    if _shows(sentence, "reported"):
-        return "reported"
-    if form == "hypothetical":
-        return "supposed"
-    if _shows(sentence, "ordered") and not is_wished:
-        return "ordered"
-    return "told"
-
-
-def _takes_for_known(sentence: str, form: Mood) -> bool:
-    """Return whether it asks to do something in a way that memory should know.
-
-    A preference that is taken for known is not told: 按我喜欢的格式出报表 wants to be read for. In
-    English such an order begins with its verb, in Chinese with the way.
-    """
-    if asks_to_remember(sentence):
-        return False
-    if _HAN.search(sentence):
-        return _signs("zh", "known_way").find(sentence) is not None
-    return form == "imperative" and _signs("en", "known_way").find(sentence) is not None
-
-
-def is_wish(sentence: str) -> bool:
-    """Return whether it says explicitly that something holds from now on or must be remembered."""
-    return _shows(sentence, "wish")
-
-
-def is_standing(sentence: str) -> bool:
-    """Return whether it orders something that holds from now on."""
-    return _shows(sentence, "standing")
-
-
-def asks_to_remember(sentence: str) -> bool:
-    """Return whether it asks explicitly to remember something."""
-    return _shows(sentence, "remember")
+    if form in {"interrogative", "imperative"} and not asks(sentence) and shows(sentence, "wish"):
+        return "told"
+    return _STANCES[form]
 
 
 def asks(sentence: str) -> bool:
     """Return whether it wants an answer; "could you always …?" is a wish put as a question."""
-    return mood(sentence) == "interrogative" and not _shows(sentence, "polite")
+    return mood(sentence) == "interrogative" and not shows(sentence, "polite")
 
 
-def is_withheld(sentence: str) -> bool:
-    """Return whether it asks to forget something, or not to remember it."""
-    return _shows(sentence, "withheld")
-
-
-def points_back(sentence: str) -> bool:
-    """Return whether it refers to something that memory may hold: "as usual", 上次."""
-    return _shows(sentence, "back")
-
-
-def takes_back(sentence: str) -> bool:
-    """Return whether it declares the previous sentence a joke."""
-    return _shows(sentence, "taken_back")
+def orders(sentence: str) -> bool:
+    """Return whether it orders something that holds from now on, and tells of no habit."""
+    is_habit = _words(sentence).regex("about_speaker").match(sentence)
+    return shows(sentence, "standing") and not is_habit
 
 
 def announces_material(sentence: str) -> bool:
     """Return whether it introduces text to work on, rather than something the author says."""
-    return sentence.endswith((":", "：")) and (
-        _shows(sentence, "material") or stance(sentence) == "ordered"
-    )
+    is_open = sentence.endswith((":", "：")) and not shows(sentence, "wish")
+    return is_open and (shows(sentence, "material") or mood(sentence) == "imperative")
 
 
-def confirms(sentence: str) -> bool:
-    """Return whether it is a short yes to a proposal."""
-    return len(sentence) <= _MAX_ANSWER_CHARACTERS and _is(sentence, "yes")
-
-
-def acknowledges(sentence: str) -> bool:
-    """Return whether it only acknowledges: "Nice, got it", 好的，明白了."""
-    return len(sentence) <= _MAX_ANSWER_CHARACTERS and _is(sentence, "acknowledges")
-
-
-def keeps_what_was_said(sentence: str) -> bool:
-    """Return whether it asks to remember the previous sentence: "remember this", 记住这个."""
-    return len(sentence) <= _MAX_ANSWER_CHARACTERS and _is(sentence, "remember_this")
-
-
-def _shows(sentence: str, name: str) -> bool:
-    """Return whether it has one of the signs, in the languages it is written in."""
+def shows(sentence: str, sign: Sign) -> bool:
+    """Return whether it has the sign, in the languages it is written in."""
     if not sentence.isascii() and _UNIFIED_HAN.search(sentence):
-        if _signs("zh", name).find(sentence):
+        if _signs("zh", sign).find(sentence):
             return True
         if not _LATIN.search(sentence):
             return False
-    return _signs("en", name).find(sentence) is not None
+    return _signs("en", sign).find(sentence) is not None
 
 
 @cache
@@ -183,7 +131,11 @@ def _signs(language: Tongue, name: str) -> Signs:
     return lexicon(language, "signals").signs(name)
 
 
-def _is(sentence: str, name: str) -> bool:
-    """Return whether the whole sentence matches the pattern of that name."""
-    words = lexicon("zh" if _UNIFIED_HAN.search(sentence) else "en", "signals")
-    return words.regex(name).fullmatch(sentence) is not None
+def only_says(sentence: str, answer: Answer) -> bool:
+    """Return whether it is a short answer of that sort and nothing else."""
+    is_short = len(sentence) <= _MAX_ANSWER_CHARACTERS
+    return is_short and _words(sentence).regex(answer).fullmatch(sentence) is not None
+
+
+def _words(sentence: str) -> Lexicon:
+    return lexicon("zh" if _UNIFIED_HAN.search(sentence) else "en", "signals")

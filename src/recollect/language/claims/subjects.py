@@ -11,63 +11,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
+from recollect.domain.context import Tongue
 from recollect.domain.write import Topic
 from recollect.language.characters import HAN
 from recollect.language.claims.moods import plain
-from recollect.language.lexicon import LANGUAGES, bilingual, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 
-# --------------------------------------------------------------------------------------------------
-# Statements in the first person, retold in the third: "I" becomes a name and the verb agrees.
-
-# --- Chinese -------------------------------------------------------------------------------------
-
-
-def named_in_chinese(text: str, name: str) -> str:
-    """Replace the first 我 by the name and later ones by 自己."""
-    words = lexicon("zh", "first_person")
-    pieces: list[str] = []
-    last = 0
-    for match in words.regex("first_person").finditer(text):
-        pieces.append(text[last : match.start()])
-        owned = "的" if words.regex("relatives").match(text, match.end()) else ""
-        pieces.append((name if last == 0 else "自己") + owned)
-        last = match.end()
-    return "".join((*pieces, text[last:]))
-
-
-# --- English -------------------------------------------------------------------------------------
+# --- Statements in the first person, retold in the third ------------------------------------------
 
 # "Rui's my partner": before another possessive it cannot be a possessive itself.
 _SHORT_IS: Final = re.compile(r"(?<=\w)'s(?= (?:my|mine)\b)", re.IGNORECASE)
-
-
-def named_in_english(text: str, name: str) -> str:
-    """Replace the first "I" by the name and later ones by "they"."""
-    text = _SHORT_IS.sub(" is", text.replace("’", "'"))
-    short_forms = lexicon("en", "first_person").table("short_forms")
-    known = False
-
-    def replaced(match: re.Match[str]) -> str:
-        nonlocal known
-        again, known = known, True
-        who = "they" if again else name
-        if match["my"]:
-            return "their" if again else f"{name}'s"
-        if match["me"]:
-            return "them" if again else name
-        if match["mine"]:
-            return "theirs" if again else f"{name}'s"
-        if match["myself"]:
-            return "themselves"
-        if match["short"]:
-            return f"{who} {short_forms[match['short'].lower()][again]}"
-        if match["verb"]:
-            return f"{who} {match['adverbs']}{_agreeing(match['verb'], again)}"
-        return who
-
-    return _english_first_person().sub(replaced, text)
-
-
 # What an assistant tells its user, as the user would say it: only forms that have one meaning.
 _TO_FIRST_PERSON: Final = (
     (re.compile(r"\byour\b", re.IGNORECASE), "my"),
@@ -75,25 +28,49 @@ _TO_FIRST_PERSON: Final = (
     (re.compile(r"\byou(?:'re| are)\b", re.IGNORECASE), "I'm"),
     (re.compile(r"^you were\b", re.IGNORECASE), "I was"),
     (re.compile(r"^you\b", re.IGNORECASE), "I"),
+    (re.compile("[您你](?!们)"), "我"),
 )
-_OTHER_PERSONS: Final = re.compile(r"\b(?:you|yours|yourself)\b", re.IGNORECASE)
+_OTHER_PERSONS: Final = re.compile(r"\b(?:you|yours|yourself)\b|你", re.IGNORECASE)
 
 
-def addressed_in_english(text: str, name: str) -> str:
-    """Replace "you" by the name, as `named_in_english` does with "I"; if in doubt, nothing."""
+def named(text: str, language: Tongue, name: str) -> str:
+    """Replace the first "I" (我) by the name and later ones by "they" (自己); the verb agrees."""
+    if language == "en":
+        text = _SHORT_IS.sub(" is", text.replace("’", "'"))
+    found = _first_person(language)
+    count = iter(range(len(text)))
+    return found.sub(lambda it: _named(it, language, name, is_again=next(count) > 0), text)
+
+
+def addressed(text: str, language: Tongue, name: str) -> str:
+    """Replace "you" by the name, as `named` does with "I"; if in doubt, nothing."""
     plain = text.replace("’", "'")
-    if _english_first_person().search(plain):
+    if _first_person(language).search(plain):
         return text
     for pattern, word in _TO_FIRST_PERSON:
         plain = pattern.sub(word, plain)
-    return text if _OTHER_PERSONS.search(plain) else named_in_english(plain, name)
+    return text if _OTHER_PERSONS.search(plain) else named(plain, language, name)
 
 
-def addressed_in_chinese(text: str, name: str) -> str:
-    """Replace 你 by the name, as `named_in_chinese` does with 我; if in doubt, nothing."""
-    if "我" in text or "你们" in text:
-        return text
-    return named_in_chinese(text.replace("您", "我").replace("你", "我"), name)
+def _named(match: re.Match[str], language: Tongue, name: str, *, is_again: bool) -> str:
+    words = lexicon(language, "first_person")
+    if language == "zh":
+        owned = "的" if words.regex("relatives").match(match.string, match.end()) else ""
+        return ("自己" if is_again else name) + owned
+    who = "they" if is_again else name
+    if match["my"]:
+        return "their" if is_again else f"{name}'s"
+    if match["me"]:
+        return "them" if is_again else name
+    if match["mine"]:
+        return "theirs" if is_again else f"{name}'s"
+    if match["myself"]:
+        return "themselves"
+    if match["short"]:
+        return f"{who} {words.table('short_forms')[match['short'].lower()][is_again]}"
+    if match["verb"]:
+        return f"{who} {match['adverbs']}{_agreeing(match['verb'], is_again)}"
+    return who
 
 
 def _agreeing(verb: str, plural: bool) -> str:
@@ -112,15 +89,14 @@ def _agreeing(verb: str, plural: bool) -> str:
 
 
 @cache
-def _english_first_person() -> re.Pattern[str]:
-    pattern = lexicon("en", "first_person").pattern("first_person")
-    return re.compile(rf"\b{pattern}\b", re.IGNORECASE)
+def _first_person(language: Tongue) -> re.Pattern[str]:
+    pattern = lexicon(language, "first_person").pattern("first_person")
+    return re.compile(rf"\b{pattern}\b" if language == "en" else pattern, re.IGNORECASE)
 
 
 # --- The names of a user --------------------------------------------------------------------------
 
 _HAN: Final = re.compile(f"[{HAN}]")
-_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _NAME: Final = r"[^\W\d_a-z][^\W\d_]*(?:[ -][^\W\d_a-z][^\W\d_]*){0,2}"
 _INTRODUCED: Final = re.compile(
     r"\b(?:[Mm]y|[Uu]ser['\u2019]s) (?:(?:first|full|last|real) )?name(?:['\u2019]s| is| was)"
@@ -138,14 +114,17 @@ _CHINESE_INTRODUCED: Final = re.compile(
 )
 
 
+def _spelled(name: str) -> re.Pattern[str]:
+    """Return a pattern for a name that stands by itself, which Chinese writing does not show."""
+    spelled = re.escape(name) + r"(?P<owned>['\u2019]s\b)?"
+    edged = spelled if _HAN.search(name) else rf"(?<![\w-]){spelled}(?![\w-])"
+    return re.compile(edged, re.IGNORECASE)
+
+
 def is_named(text: str, names: Iterable[str]) -> bool:
     """Return whether a text has one of the names; a common word only where written as one."""
-    for name in names:
-        edge = ("", "") if _HAN.search(name) else (r"(?<![\w-])", r"(?![\w-])")
-        found = re.finditer(edge[0] + re.escape(name) + edge[1], text, re.IGNORECASE)
-        if any(match[0][0].isupper() or _HAN.search(match[0]) for match in found):
-            return True
-    return False
+    found = (match[0][0] for name in names for match in _spelled(name).finditer(text))
+    return any(first.isupper() or _HAN.match(first) for first in found)
 
 
 _BEFORE_I: Final = re.compile(r"\b[\w']+(?= I\b)")
@@ -170,13 +149,8 @@ def _renamed(text: str, names: Iterable[str], *, chinese: str, english: str, own
     is_chinese = _HAN.search(text) is not None
     for name in sorted(names, key=len, reverse=True):
         if is_named(text, [name]):
-            edge = ("", "") if _HAN.search(name) else (r"(?<![\w-])", r"(?![\w-])")
-            pattern = rf"{edge[0]}{re.escape(name)}(?P<owned>['\u2019]s\b)?{edge[1]}"
-            text = re.sub(
-                pattern,
-                lambda found: chinese if is_chinese else owned if found["owned"] else english,
-                text,
-                flags=re.IGNORECASE,
+            text = _spelled(name).sub(
+                lambda found: chinese if is_chinese else owned if found["owned"] else english, text
             )
     return text
 
@@ -200,12 +174,7 @@ def introduced_names(text: str) -> tuple[str, ...]:
     """Return the names by which users introduce themselves: "My name is Ann Lee", 我叫王芳."""
     found = [match["name"] or match["called"] for match in _INTRODUCED.finditer(text)]
     found += [match["name"].strip() for match in _CHINESE_INTRODUCED.finditer(text)]
-    names: list[str] = []
-    for name in found:
-        names.append(name)
-        if " " in name:
-            names.append(name.split(" ")[0])
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(it for name in found for it in (name, name.split(" ")[0])))
 
 
 # --- Topics of statements about people: what stays true for long, and what somebody likes ---------
@@ -216,18 +185,7 @@ _ORDER: Final[tuple[Topic, ...]] = ("health", "identity", "relationship")
 def lasting_topic(text: str) -> Topic | None:
     """Return the lasting topic of a statement about a person; None if there is none."""
     said = plain(text)
-    for topic in _ORDER:
-        if _patterns()[topic].search(said):
-            return topic
-    return "relationship" if _names_relative(said) else None
-
-
-def _names_relative(plain: str) -> bool:
-    """Return whether it mentions a relative, a friend or the like."""
-    english, chinese = (lexicon(language, "subjects").words("kin") for language in LANGUAGES)
-    return any(word in plain for word in chinese) or any(
-        match[0].removesuffix("'s") in english for match in _WORD.finditer(plain)
-    )
+    return next((it for it in _ORDER if bilingual("lasting_topics", it).search(said)), None)
 
 
 def tells_taste(text: str) -> bool:
@@ -236,14 +194,3 @@ def tells_taste(text: str) -> bool:
     "Ann prefers aisle seats", 安妮喜欢靠窗的座位.
     """
     return bilingual("taste", "taste").match(text) is not None
-
-
-@cache
-def _patterns() -> dict[Topic, re.Pattern[str]]:
-    english, chinese = lexicon("en", "lasting_topics"), lexicon("zh", "lasting_topics")
-    return {
-        topic: re.compile(
-            rf"(?<![\w'])(?:{english.pattern(topic)})(?![\w'])|{chinese.pattern(topic)}"
-        )
-        for topic in _ORDER
-    }

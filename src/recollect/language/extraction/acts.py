@@ -15,11 +15,8 @@ from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.turn import Act, Turn
 from recollect.language.characters import HAN
 from recollect.language.claims import moods
-from recollect.language.claims.moods import mood
 from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.utterances import (
-    Sentence,
-    part_of,
     readable,
     sentences,
     without_memory,
@@ -35,10 +32,7 @@ _MIN_WORDS: Final = 3
 _MIN_CLAUSE_WORDS: Final = 4
 _MIN_HAN_CHARACTERS: Final = 4
 _HAN: Final = re.compile(f"[{HAN}]")
-_QUESTION_MARKS: Final = "?？"
-_FRAGMENT: Final = re.compile(r"[a-z]{1,20}(?: [a-z]{1,20})?, (?=[a-z])")
-_CLAUSE_BORDER: Final = re.compile(r"[,;，；]|\s[-–—]\s|——")
-_CONJUNCTION: Final = re.compile(r"(?:and|but|so|or)\s+")
+_CLAUSE_BORDER: Final = re.compile(r"(?:[,;，；]|\s[-–—]\s|——)\s*(?:(?:and|but|so|or)\s)?")
 
 
 def with_acts(turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -56,8 +50,8 @@ def holds_wish(turn: Turn) -> bool:
     if turn.role != "user" or turn.act in {"tool_output", "memory_output"}:
         return False
     return any(
-        moods.is_wish(sentence.plain)
-        or moods.keeps_what_was_said(sentence.plain)
+        moods.shows(sentence.plain, "wish")
+        or moods.only_says(sentence.plain, "remember_this")
         or asks_to_forget(sentence.plain)
         for sentence in sentences(readable(turn.content))
     )
@@ -66,7 +60,7 @@ def holds_wish(turn: Turn) -> bool:
 def wants_reply(text: str) -> bool:
     """Return whether a message asks or requests something, beside what it may state."""
     spoken = sentences(readable(text[:_READ_CHARACTERS]))
-    return any(moods.stance(sentence.plain) in {"asked", "ordered"} for sentence in spoken)
+    return any(moods.stance(sentence.plain) in {"asked", "requested"} for sentence in spoken)
 
 
 # --- A turn --------------------------------------------------------------------------------------
@@ -89,45 +83,32 @@ def _act(turn: Turn, tools: Mapping[str, str]) -> Act:
 
 
 def _spoken(text: str) -> Act:
-    found: Act | None = None
-    for sentence in sentences(readable(text)):
-        act = _act_of(sentence)
-        if act == "statement":
-            return act
-        found = "question" if "question" in (act, found) else act or found
-    return found or "statement"
+    acts = [_act_of(sentence.plain) for sentence in sentences(readable(text))]
+    if "statement" in acts or not any(acts):
+        return "statement"
+    return "question" if "question" in acts else "request"
 
 
-def _act_of(sentence: Sentence) -> Act | None:
+def _act_of(plain: str) -> Act | None:
     """Return the act of a sentence; None if it says next to nothing."""
-    sentence = _without_fragment(sentence)
-    plain = sentence.plain
     stance = moods.stance(plain)
     if stance == "asked":
-        return "statement" if _tells_beside_asking(plain) else "question"
-    if stance == "ordered" or (mood(plain) == "imperative" and not moods.is_wish(plain)):
+        # "I leave on Monday, is there a train?" tells something as well.
+        pieces = _CLAUSE_BORDER.split(plain)
+        return "statement" if len(pieces) > 1 and any(map(_tells, pieces)) else "question"
+    if stance == "requested":
         return "request"
     return "statement" if says_something(plain) else None
 
 
-def _tells_beside_asking(plain: str) -> bool:
-    """Return whether one clause of a question tells something: "…, I leave on Monday, …?"."""
-    clauses = _CLAUSE_BORDER.split(plain)
-    return len(clauses) > 1 and any(
-        says_something(clause, least_words=_MIN_CLAUSE_WORDS) and moods.stance(clause) == "told"
-        for clause in (_CONJUNCTION.sub("", clause.strip()) for clause in clauses)
-    )
-
-
-def _without_fragment(sentence: Sentence) -> Sentence:
-    """Return the sentence without a few leading words: "quick one, can you …"."""
-    fragment = _FRAGMENT.match(sentence.plain)
-    return part_of(sentence, fragment.end(), len(sentence.plain)) if fragment else sentence
+def _tells(piece: str) -> bool:
+    tells = says_something(piece, least_words=_MIN_CLAUSE_WORDS)
+    return tells and moods.stance(piece.strip()) == "told"
 
 
 def says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
     """Return whether words state more than "ok" or "ugh, right"."""
-    if moods.acknowledges(plain) or moods.confirms(plain):
+    if moods.only_says(plain, "acknowledges") or moods.only_says(plain, "yes"):
         return False
     return len(plain.split()) >= least_words or len(_HAN.findall(plain)) >= _MIN_HAN_CHARACTERS
 
@@ -141,9 +122,8 @@ def _calls(turn: Turn) -> Iterator[tuple[str, str]]:
         function = call.get("function")
         named = cast("Mapping[str, Any]", function) if isinstance(function, Mapping) else call
         yield str(call.get("id")), str(named.get("name"))
-    for block in _mappings(turn.payload.get("content")):
-        if block.get("type") == "tool_use":
-            yield str(block.get("id")), str(block.get("name"))
+    for block in _blocks(turn, "tool_use"):
+        yield str(block.get("id")), str(block.get("name"))
     for call in cast("Sequence[Sequence[Any]]", _own(turn).get("calls", ())):
         yield str(call[0]), str(call[1])
 
@@ -151,23 +131,20 @@ def _calls(turn: Turn) -> Iterator[tuple[str, str]]:
 def _answered(turn: Turn) -> str | None:
     """Return the id of the call that a turn answers."""
     own = _own(turn).get("answers") or turn.payload.get("tool_call_id")
-    if isinstance(own, str):
-        return own
-    blocks = _mappings(turn.payload.get("content"))
-    results = (
-        str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"
-    )
-    return next(results, None)
+    results = (str(block.get("tool_use_id")) for block in _blocks(turn, "tool_result"))
+    return own if isinstance(own, str) else next(results, None)
+
+
+def _blocks(turn: Turn, sort: str) -> Iterator[Mapping[str, Any]]:
+    return (it for it in _mappings(turn.payload.get("content")) if it.get("type") == sort)
 
 
 def _own(turn: Turn) -> Mapping[str, Any]:
     """Return what a session keeps beside the words of a turn."""
-    own = turn.payload.get("recollect")
-    return cast("Mapping[str, Any]", own) if isinstance(own, Mapping) else {}
+    own: Mapping[str, Any] = {}
+    return next(_mappings([turn.payload.get("recollect")]), own)
 
 
 def _mappings(value: object) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list | tuple):
-        for entry in cast("Sequence[object]", value):
-            if isinstance(entry, Mapping):
-                yield cast("Mapping[str, Any]", entry)
+    found = cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+    return (cast("Mapping[str, Any]", entry) for entry in found if isinstance(entry, Mapping))

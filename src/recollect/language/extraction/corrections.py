@@ -14,12 +14,12 @@ from recollect.domain.record import Kind
 from recollect.domain.write import Claim
 from recollect.language.characters import HAN
 from recollect.language.entities import chinese_names, is_everyday
-from recollect.language.lexicon import both, compiled
+from recollect.language.lexicon import bilingual, both, compiled
 
 _ENGLISH_NAME: Final = r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}"
-_NAMED: Final = re.compile(rf"\b(?:is|are|called|named) (?P<value>{_ENGLISH_NAME})$")
-_NAMED_CHINESE: Final = re.compile(rf"(?:是|叫)(?P<value>[{HAN}]{{2,4}})$")
-
+_NAMED: Final = re.compile(
+    rf"(?:\b(?:is|are|called|named) (?={_ENGLISH_NAME}$)|[是叫](?=[{HAN}]{{2,4}}$))(?P<value>.+)"
+)
 _MAX_CHARACTERS: Final = 100
 _BEFORE_VALUE: Final = r"(?:(?:on|at|the|for|called|named|to|in)\s+){0,2}"
 _NOT_THE_OLD: Final = (
@@ -40,6 +40,7 @@ class _Value(NamedTuple):
     sort: str
     old: str
     """The value it is said to stand for, if one is named."""
+    unit: str
 
 
 def names_only_a_value(said: str, *, corrects: bool) -> bool:
@@ -52,7 +53,7 @@ def names_only_a_value(said: str, *, corrects: bool) -> bool:
 
 def says_what_was_meant(plain: str) -> bool:
     """Return whether a sentence, without its preface, begins "I meant", 我是说."""
-    return compiled(both("corrections", "self_correcting"), re.IGNORECASE).match(plain) is not None
+    return bilingual("corrections", "self_correcting", re.IGNORECASE).match(plain) is not None
 
 
 def told_again(said: str, earlier: Earlier, *, corrects: bool) -> tuple[Claim, str] | None:
@@ -60,24 +61,20 @@ def told_again(said: str, earlier: Earlier, *, corrects: bool) -> tuple[Claim, s
     value = _value(said, corrects=corrects)
     if value is None:
         return None
-    fitting = [
-        (claim, new) for claim in earlier.claims if (new := _with_value(claim, value, earlier))
-    ]
+    told = ((claim, _with_value(claim, value, earlier.replies)) for claim in earlier.claims)
+    fitting = [(claim, new) for claim, new in told if new]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _value(said: str, *, corrects: bool) -> _Value | None:
-    if len(said) > _MAX_CHARACTERS or not (corrects or _may_correct().search(said)):
+    if len(said) > _MAX_CHARACTERS:
         return None
     for sort, pattern in _corrections().items():
-        found = pattern.fullmatch(said.strip())
-        if found is None:
-            continue
-        is_meant = corrects or found["self"] or found["old"]
-        is_led = found["lead"] or found["self"] or found["old"]
-        if not is_meant or (sort == "name" and not (is_led and _is_name(found["value"]))):
-            return None
-        return _Value(found["value"], sort, found["old"] or "")
+        if found := pattern.fullmatch(said.strip()):
+            old, is_meant = found["old"] or "", bool(found["self"] or found["old"])
+            is_name = sort != "name" or ((found["lead"] or is_meant) and _is_name(found["value"]))
+            is_value = is_name and (corrects or is_meant)
+            return _Value(found["value"], sort, old, found["unit"] or "") if is_value else None
     return None
 
 
@@ -87,46 +84,27 @@ def _is_name(text: str) -> bool:
     return any(name == text for _, name in chinese_names(f"他叫{text}。"))
 
 
-def _with_value(claim: Claim, value: _Value, earlier: Earlier) -> str | None:
-    """Return the claim's content with the value; None if it has none of that sort, or several."""
-    if claim.kind is not Kind.SEMANTIC or (value.old and value.old not in claim.content):
-        return None
-    spans = _spans(value.sort, claim.content)
-    if len(spans) != 1:
-        return None
-    start, end = spans[0]
-    was = claim.content[start:end]
-    if value.sort == "number":
-        end = start + _replaced(was, value.text)
-        if end == start:
-            return None
+def _with_value(claim: Claim, value: _Value, replies: Sequence[str]) -> str:
+    """Return the claim's content with the value; nothing if it has none of that sort, or several.
+
+    Where a reply names another value, it may be the reply that is put right.
+    """
+    said = claim.content
+    spans = _spans(value.sort, said)
+    if claim.kind is not Kind.SEMANTIC or len(spans) != 1 or value.old not in said:
+        return ""
+    was = said[slice(*spans[0])].casefold()
     replied = {
-        reply[begin:stop].casefold()
-        for reply in earlier.replies
-        for begin, stop in _spans(value.sort, reply)
+        reply[slice(*at)].casefold() for reply in replies for at in _spans(value.sort, reply)
     }
-    if was.casefold() == value.text.casefold() or not replied <= {was.casefold()}:
-        return None  # it may be the reply that is put right
-    return claim.content[:start] + value.text + claim.content[end:]
-
-
-def _replaced(was: str, now: str) -> int:
-    """Return how much of the old number to replace: all, all but its unit, or nothing."""
-    old, new = (
-        compiled(_sorts()["number"], re.IGNORECASE).fullmatch(written) for written in (was, now)
-    )
-    if old is None or new is None:
-        return 0
-    had, has = ((number["unit"] or "").strip().casefold().rstrip("s") for number in (old, new))
-    if not has:
-        return old.start("unit") if had else len(was)
-    return len(was) if had == has else 0
+    if value.unit.rstrip("s") not in said or was == value.text.casefold() or not replied <= {was}:
+        return ""
+    return said[: spans[0][0]] + value.text + said[spans[0][1] :]
 
 
 def _spans(sort: str, text: str) -> list[tuple[int, int]]:
     if sort == "name":
-        found = _NAMED.search(text) or _NAMED_CHINESE.search(text)
-        return [found.span("value")] if found and _is_name(found["value"]) else []
+        return [it.span("value") for it in _NAMED.finditer(text) if _is_name(it["value"])]
     if sort == "number":
         # The number of a day or an hour is none of its own.
         others = "|".join(pattern for other, pattern in _sorts().items() if other != sort)
@@ -143,7 +121,7 @@ def _sorts() -> Mapping[str, str]:
         "weekday": both("corrections", "weekday"),
         "clock": both("corrections", "clock"),
         "number": r"(?<![A-Za-z0-9_.,:-])[$€£¥]?\d{1,20}(?:[.,:-]\d{1,20}){0,8}(?:[ ]\d{3,20}){0,8}"
-        rf"(?![A-Za-z0-9_:-]{0, 60}\d)(?P<unit>\s?{both('corrections', 'unit')})?",
+        r"(?![A-Za-z0-9_:-]{0,60}\d)",
     }
 
 
@@ -155,14 +133,10 @@ def _corrections() -> Mapping[str, re.Pattern[str]]:
         rf"|(?P<lead>{both('corrections', 'it_is')})\s*)?{_BEFORE_VALUE}"
     )
     sorts = {**_sorts(), "name": rf"(?-i:{_ENGLISH_NAME})|[{HAN}]{{2,4}}"}
+    unit = rf"(?:\s?(?P<unit>{both('corrections', 'unit')}))?"
     return {
         sort: re.compile(
-            rf"{leads}(?P<value>{pattern}){_NOT_THE_OLD}[\s.!。！了吧哦]*+", re.IGNORECASE
+            rf"{leads}(?P<value>{pattern}){unit}{_NOT_THE_OLD}[\s.!。！了吧哦]*+", re.IGNORECASE
         )
         for sort, pattern in sorts.items()
     }
-
-
-@cache
-def _may_correct() -> re.Pattern[str]:
-    return re.compile(rf"^{both('corrections', 'self_correcting')}|\bnot\b|不是", re.IGNORECASE)

@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Evidence
 from recollect.language.claims import moods
 from recollect.language.entities import entities
-from recollect.language.extraction.utterances import Sentence, readable, sentences
+from recollect.language.extraction.utterances import readable, sentences
 from recollect.language.lexicon import lexicon
 
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _MAX_THING_CHARACTERS: Final = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetWish:
+class ForgetWish(NamedTuple):
     """A thing that is not to be remembered any more, as a question, and where that was said."""
 
-    thing: str
     question: str
     language: Tongue
     evidence: Evidence
 
 
-def forget_wishes(turn: str, text: str) -> list[ForgetWish]:
-    """Return what the words of a user's turn ask to forget."""
-    return [*_wishes(turn, text)]
+def forget_wishes(turn: str, text: str) -> Iterator[ForgetWish]:
+    """Yield what the words of a user's turn ask to forget."""
+    for it in sentences(readable(text)):
+        if span := _thing(it.plain):
+            language = _language(it.plain)
+            thing = text[it.start + span[0] : it.start + span[1]]
+            question = lexicon(language, "forgetting").table("questions")["what"].format(thing)
+            yield ForgetWish(question, language, Evidence(turn=turn, start=it.start, end=it.end))
 
 
 def asks_to_forget(sentence: str) -> bool:
@@ -45,37 +47,21 @@ def asks_to_forget(sentence: str) -> bool:
 
 def told_parts(text: str) -> list[str]:
     """Return the parts of a text that each tell a value of their own: a number or a name."""
-    words = lexicon("zh" if _HAN.search(text) else "en", "forgetting")
+    words = lexicon(_language(text), "forgetting")
     parts = (part.strip() for part in words.regex("between").split(text))
     return [part for part in parts if re.search(r"\d", part) or entities(part)]
 
 
-def _wishes(turn: str, text: str) -> Iterator[ForgetWish]:
-    for sentence in sentences(readable(text)):
-        if (span := _thing(sentence.plain)) is not None:
-            language = _language(sentence)
-            thing = text[sentence.start + span[0] : sentence.start + span[1]]
-            yield ForgetWish(
-                thing=thing,
-                question=lexicon(language, "forgetting").table("questions")["what"].format(thing),
-                language=language,
-                evidence=Evidence(turn=turn, start=sentence.start, end=sentence.end),
-            )
-
-
-def _language(sentence: Sentence) -> Tongue:
-    return "zh" if _HAN.search(sentence.plain) else "en"
+def _language(text: str) -> Tongue:
+    return "zh" if _HAN.search(text) else "en"
 
 
 def _thing(sentence: str) -> tuple[int, int] | None:
     """Return where a sentence names the thing to forget, if it asks for that."""
     if moods.mood(sentence) == "interrogative":
         return None
-    language: Tongue = "zh" if _HAN.search(sentence) else "en"
-    for pattern in _patterns(language):
-        if found := pattern.match(sentence):
-            return found.span("thing")
-    return None
+    found = (pattern.match(sentence) for pattern in _patterns(_language(sentence)))
+    return next((it.span("thing") for it in found if it), None)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Claims of one message that have a form of their own, in Chinese and English.
 
-Wishes ("from now on …", 记住…), procedures, proposals that the user confirms, and what an assistant
-has done. What is told in passing has no form: there a reader decides, see `writing`.
+Procedures, proposals that the user confirms, and what an assistant has done. What is told and what
+is wished for have none: there a reader decides, see `writing`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,13 @@ from recollect.domain.record import Episode, Evidence, Kind
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.claims import moods
-from recollect.language.claims.subjects import (
-    addressed_in_chinese,
-    addressed_in_english,
-    named_in_chinese,
-    named_in_english,
-)
+from recollect.language.claims.subjects import addressed, named
 from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.forgetting import asks_to_forget
 from recollect.language.extraction.own_words import own_end
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
 from recollect.language.extraction.utterances import (
     Sentence,
-    clauses,
-    preface,
     readable,
     sentences,
 )
@@ -47,7 +40,6 @@ _EXPLICIT_CONFIDENCE: Final = 0.95
 _EXPLICIT_IMPORTANCE: Final = 0.8
 _CONFIDENCE: Final = 0.75
 _IMPORTANT: Final = frozenset({"feedback", "decision", "convention"})
-# Chinese leaves the subject out where it is the one who speaks.
 _ABOUT_SPEAKER: Final = frozenset({"user", "preference"})
 
 
@@ -64,10 +56,12 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
     words = text.strip(_EDGE)
     opening = _openings().match(words)
     trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
-    if language == "en":
-        return named_in_english(trimmed, name)
-    named = named_in_chinese(trimmed, name)
-    return name + named if is_theirs and named == trimmed and "我们" not in named else named
+    told = named(trimmed, language, name)
+    if language == "en" or not is_theirs or told != trimmed:
+        return told
+    # Chinese leaves the subject out where it is the one who speaks.
+    has_subject = lexicon("zh", "voice").regex("has_subject").search(told)
+    return told if has_subject else name + told
 
 
 def labelled(label: Label, text: str, language: Tongue) -> str:
@@ -112,7 +106,7 @@ def claim_of(
     return Claim(
         kind=Kind.SEMANTIC,
         category=category,
-        content=labelled(label, words, language)
+        content=labelled(label, words, language).rstrip(_QUESTION_MARKS)
         if label
         else self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs),
         evidence=(Evidence(turn=turn.id, start=clause.start, end=clause.end),),
@@ -130,111 +124,75 @@ def _procedure(found: FoundProcedure, turn: Turn, *, explicit: bool) -> Claim:
     return replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
 
 
-def _to_remember(sentence: Sentence, turn: Turn) -> Claim:
-    """Return the claim for what the user asked to remember, or says of their own ways."""
-    words = lexicon(language_of(sentence.plain), "signals")
-    is_personal = words.regex("about_speaker").search(sentence.plain)
-    is_project = words.regex("about_project").search(sentence.plain)
-    category = "project" if is_project and not is_personal else "user"
-    return claim_of(category, sentence, turn, explicit=True)
-
-
 # --- What a user says ----------------------------------------------------------------------------
 
 
 def own_sentences(text: str) -> list[Sentence]:
     """Return what a message says itself, up to pasted text; nothing if it is to be forgotten."""
     spoken = sentences(readable(text))
-    if any(moods.is_withheld(it.plain) or asks_to_forget(it.plain) for it in spoken):
+    if any(moods.shows(it.plain, "withheld") or asks_to_forget(it.plain) for it in spoken):
         return []
     pasted = (it.start for it in spoken if moods.announces_material(it.plain))
     end = min(own_end(text), next(pasted, len(text)))
     return [
         sentence
         for sentence, behind in zip_longest(spoken, spoken[1:])
-        if sentence.start < end and not (behind and moods.takes_back(behind.plain))
+        if sentence.start < end and not (behind and moods.shows(behind.plain, "taken_back"))
     ]
 
 
-def said_by_user(turn: Turn) -> list[Claim]:
-    """Return the claims of a user's message that have a form of their own."""
+def procedures_told(turn: Turn) -> Iterator[Claim]:
+    """Yield how something is to be done, as a user's message says."""
     spoken = own_sentences(turn.content)
     steps = listed(turn.content, readable(turn.content)) if spoken else ()
-    found = [
-        _procedure(step, turn, explicit=False) for step in steps if step.start <= spoken[-1].start
-    ]
-    listing = [(it.evidence[0].start or 0, it.evidence[0].end or 0) for it in found]
-    before: Sentence | None = None
-    last: list[Claim] = []
-    for sentence in spoken:
-        if any(start <= sentence.start < end for start, end in listing):
+    lists = [step for step in steps if step.start <= spoken[-1].start]
+    yield from (_procedure(step, turn, explicit=False) for step in lists)
+    for it in spoken:
+        is_listed = any(step.start <= it.start < step.end for step in lists)
+        if is_listed or moods.stance(it.plain) not in {"told", "supposed", "requested"}:
             continue
-        if not moods.keeps_what_was_said(sentence.plain):
-            before, last = sentence, list(_wishes(sentence, turn))
-            found += last
-        elif before and not last and moods.stance(before.plain) == "told":
-            found.append(_to_remember(before, turn))
-    return found
+        if step := in_sentence(turn.content, it.plain, it.start):
+            yield _procedure(step, turn, explicit=moods.shows(it.plain, "wish"))
 
 
-def _wishes(sentence: Sentence, turn: Turn) -> Iterator[Claim]:
-    stance = moods.stance(sentence.plain)
-    steps = in_sentence(turn.content, sentence.plain, sentence.start)
-    if steps and stance in {"told", "supposed"}:
-        yield _procedure(steps, turn, explicit=moods.is_wish(sentence.plain))
-        return
-    corrects = preface(sentence.plain).corrects
-    remember = stance == "told" and moods.asks_to_remember(sentence.plain)
-    for clause in clauses(sentence) if stance in {"told", "asked"} else ():
-        is_told = says_something(clause.plain) and moods.stance(clause.plain) == "told"
-        about_speaker = lexicon(language_of(clause.plain), "signals").regex("about_speaker")
-        is_order = moods.is_standing(clause.plain) and not about_speaker.match(clause.plain)
-        if is_told and is_order:
-            claim = claim_of("preference", clause, turn, explicit=True, label="asks")
-            yield replace(claim, corrects=corrects)
-        elif is_told and (remember or moods.is_wish(clause.plain)):
-            yield replace(_to_remember(clause, turn), corrects=corrects)
-
-
-def confirmed_by_user(turn: Turn, proposal: Turn) -> list[Claim]:
-    """Return what an assistant proposed and the user's short answer accepted or asked to keep."""
-    said = sentences(readable(turn.content))
-    if not 0 < len(said) <= _MAX_ANSWER_SENTENCES:
-        return []
-    answer = Evidence(turn=turn.id, start=said[0].start, end=said[-1].end)
-    offered = sentences(readable(proposal.content))
-    if all(moods.keeps_what_was_said(sentence.plain) for sentence in said):
-        kept = last_told(offered)
-        claims = [] if kept is None else [_to_keep(kept, proposal)]
-    elif proposal.role == "assistant" and all(moods.confirms(it.plain) for it in said):
-        explicit = any(moods.is_wish(sentence.plain) for sentence in said)
+def agreed_by_user(turn: Turn, proposal: Turn) -> Iterator[Claim]:
+    """Yield what an assistant proposed and the user's short answer accepted or asked to keep."""
+    said, offered = sentences(readable(turn.content)), sentences(readable(proposal.content))
+    answer = Evidence(turn=turn.id, start=0, end=len(turn.content))
+    if only_asks_to_keep(said):
+        told = last_told(offered)
+        claims = [] if told is None else [_to_keep(told, proposal)]
+    elif (
+        proposal.role == "assistant"
+        and 0 < len(said) <= _MAX_ANSWER_SENTENCES
+        and all(moods.only_says(it.plain, "yes") for it in said)
+    ):
+        explicit = any(moods.shows(it.plain, "wish") for it in said)
         claims = [
             claim_of("decision", it, proposal, explicit=explicit, label="agreed")
             for it in offered
             if lexicon(language_of(it.plain), "outcomes").regex("proposed").search(it.plain)
         ][-1:]
     else:
-        return []
-    return [
-        replace(
-            claim,
-            content=claim.content.rstrip(_QUESTION_MARKS),
-            evidence=(*claim.evidence, answer),
-        )
-        for claim in claims
-    ]
+        return
+    for claim in claims:
+        yield replace(claim, evidence=(*claim.evidence, answer))
 
 
 def _to_keep(sentence: Sentence, said: Turn) -> Claim:
     """Return the claim for a sentence that the user asked to keep, whoever said it."""
-    claim = _to_remember(sentence, said)
+    claim = claim_of("user", sentence, said, explicit=True)
     if said.role != "assistant":
         return claim
     language = language_of(sentence.plain)
     words = said.content[sentence.start : sentence.end].strip(_EDGE)
-    retold = addressed_in_chinese if language == "zh" else addressed_in_english
-    told = retold(words, _speaker("", "user", language))
+    told = addressed(words, language, _speaker("", "user", language))
     return claim if told == words else replace(claim, content=told)
+
+
+def only_asks_to_keep(spoken: Sequence[Sentence]) -> bool:
+    """Return whether a message only asks to remember what was said: "remember this", 记住这个."""
+    return bool(spoken) and all(moods.only_says(it.plain, "remember_this") for it in spoken)
 
 
 def last_told(spoken: Sequence[Sentence]) -> Sentence | None:

@@ -38,36 +38,23 @@ def own_end(message: str) -> int:
         return len(message)
     head = message[: announced.start()]
     spoken = [sentence.plain for sentence in sentences(readable(head))]
-    if any(moods.is_wish(it) or moods.asks_to_remember(it) for it in spoken):
+    if any(moods.shows(it, "wish") for it in spoken):
         return len(message)
     return announced.end() if wants_reply(head) else len(message)
 
 
 def _read(message: str) -> tuple[str, int]:
     """Return the message as rules read it, and where text of somebody else begins."""
-    plain = readable(message)
-    lowered = message.lower()
+    plain, lowered = readable(message), message.lower()
     mail, closing = bilingual("pasted", "mail"), bilingual("pasted", "closing")
-    limit = len(message)
-    for line in _LINE.finditer(lowered):
-        words = line[0].strip()
-        if closing.fullmatch(words):
-            return plain, 0
-        if mail.match(words):
-            limit = min(limit, line.start())
-    if announced := _ANNOUNCED.search(lowered):
-        limit = min(limit, announced.end())
+    lines = [(line.start(), line[0].strip()) for line in _LINE.finditer(lowered)]
+    if any(closing.fullmatch(words) for _, words in lines):
+        return plain, 0
+    limits = [len(message), *(start for start, words in lines if mail.match(words))]
+    limits += [it.end() for it in _ANNOUNCED.finditer(lowered)]
+    # A text may begin behind a colon within a line: "Summarise this: …".
     for sentence in sentences(plain):
-        if (length := _announcement(sentence.plain)) is not None:
-            limit = min(limit, sentence.start + length)
-            break
-    return plain, limit
-
-
-def _announcement(sentence: str) -> int | None:
-    """Return where a text begins that the sentence announces: "Summarise this: …"."""
-    colon = _COLON.search(sentence)
-    head = "" if colon is None else sentence[: colon.end()]
-    if not moods.announces_material(head) or moods.is_wish(head) or moods.asks_to_remember(head):
-        return None
-    return len(head)
+        colon = _COLON.search(sentence.plain)
+        if colon and moods.announces_material(sentence.plain[: colon.end()]):
+            limits.append(sentence.start + colon.end())
+    return plain, min(limits)

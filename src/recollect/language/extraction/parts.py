@@ -7,7 +7,7 @@ answer: "How many guests?" – "60, maybe 62".
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,8 +21,9 @@ from recollect.language.extraction.utterances import (
 )
 from recollect.language.lexicon import bilingual
 
-# Of a pasted text only so much is read.
-_MAX_PARTS: Final = 60
+# Of a pasted text only so much is read: a message says what it wants at its beginning or its end.
+_FIRST_PARTS: Final = 45
+_LAST_PARTS: Final = 15
 # What a reader reads of the words before a part; Chinese says more in a character.
 _MAX_BEFORE_CHARACTERS: Final = 240
 _MAX_BEFORE_CHINESE: Final = 80
@@ -41,6 +42,8 @@ class Part:
     """A part of a sentence, and the words that a reader gets with it."""
 
     clause: Sentence
+    whole: Sentence
+    """What it was cut from: all that stands for itself."""
     sentence: Sentence
     text: str
     before: str
@@ -53,14 +56,16 @@ def parts(text: str, asked: str = "") -> list[Part]:
     last = ""
     for number, sentence in enumerate(_sentences(text)):
         opening = asked if number == 0 else last
-        for clause in _split(sentence):
+        for whole, clause in _split(sentence):
             said = _without_greeting(text[sentence.start : clause.start].strip())
             before = _end_of(" ".join(filter(None, (opening, said))))
             words = text[clause.start : clause.end]
             words = _without_greeting(words) or words
-            found.append(Part(clause=clause, sentence=sentence, text=words, before=before))
+            found.append(
+                Part(clause=clause, whole=whole, sentence=sentence, text=words, before=before)
+            )
         last = _without_greeting(text[sentence.start : sentence.end])
-    return found[:_MAX_PARTS]
+    return [*found[:_FIRST_PARTS], *found[_FIRST_PARTS:][-_LAST_PARTS:]]
 
 
 def _without_greeting(text: str) -> str:
@@ -118,23 +123,22 @@ def _end_of(text: str) -> str:
     return text[-limit:]
 
 
-def _split(sentence: Sentence) -> list[Sentence]:
-    """Return the clauses of a sentence, cut at commas too, without pieces of a word or two."""
-    found: list[Sentence] = []
+def _split(sentence: Sentence) -> Iterator[tuple[Sentence, Sentence]]:
+    """Yield the clauses of a sentence, cut at commas too, without pieces of a word or two."""
     for clause in clauses(sentence):
         own: list[tuple[int, int]] = []
         start = 0
         for border in (*_BORDER.finditer(clause.plain), None):
             end = border.start() if border else len(clause.plain)
-            if own and (
-                _is_short(clause.plain[start:end]) or _is_short(clause.plain[slice(*own[-1])])
-            ):
+            pieces = clause.plain[start:end], clause.plain[slice(*own[-1])] if own else ""
+            if own and any(map(_is_short, pieces)):
                 own[-1] = own[-1][0], end
             else:
                 own.append((start, end))
             start = border.end() if border else end
-        found += [part_of(clause, *place) for place in own if _SAID.search(clause.plain, *place)]
-    return found
+        for place in own:
+            if _SAID.search(clause.plain, *place):
+                yield clause, part_of(clause, *place)
 
 
 def _is_short(piece: str) -> bool:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Procedure
 from recollect.language.claims.moods import asks
-from recollect.language.lexicon import bilingual, both, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 
 _MAX_TITLE_CHARACTERS: Final = 80
 _MIN_STEPS: Final = 2
 _EDGE: Final = " \t\n,;:.!，。；：！、"
+_NUMBERS: Final = "一二三四五六七八九十"
+_CIRCLED: Final = "①②③④⑤⑥⑦⑧⑨"
+# Below each other, or in one line: "To release: 1. bump the version 2. tag it".
+_NUMBER: Final = re.compile(
+    rf"(?:^[ \t]*|(?<=[\s:：;；,，。]))(?:step |第)?(?:(?P<number>\d{{1,2}}|[{_NUMBERS}])"
+    rf"(?:[.)、．）:：]|步[:：]?)(?!\d)|(?P<circled>[{_CIRCLED}]))",
+    re.MULTILINE,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundProcedure:
+class FoundProcedure(NamedTuple):
     """A procedure and its place in the message."""
 
     start: int
@@ -28,129 +34,67 @@ class FoundProcedure:
     details: Procedure
 
 
-# --- Lists ---------------------------------------------------------------------------------------
-
-_HAN_NUMBERS: Final = "一二三四五六七八九十"
-_CIRCLED: Final = "①②③④⑤⑥⑦⑧⑨"
-_STEP_LINE: Final = re.compile(
-    r"^[ \t]*(?:step |第)?(?P<number>(?:(?<=step )\d{1,2}(?=[:. ]))|\d{1,2}(?=[.)、．）])"
-    r"|(?<=第)[一二三四五六七八九十](?=步))[.)、．）:：步]?[:：，,、 ]?[ \t]*(?P<what>[^\n]+)$",
-    re.MULTILINE,
-)
-# The same in one line: "To release: 1. bump the version 2. tag it".
-_STEPS_IN_LINE: Final = re.compile(
-    r"^[^\n:：]{2,80}[:：][ \t]*(?P<steps>(?:1[.)、．）]|①)[^\n]+)$", re.MULTILINE
-)
-_STEP_NUMBER: Final = re.compile(r"(?<!\d)(?P<number>\d{1,2}(?=[.)、．）](?!\d))|[①-⑨])[.)、．）]?")
-# Where the words before a list are, and its steps.
-_List = tuple[tuple[int, int], list[tuple[int, int]]]
-
-
 def listed(text: str, plain: str) -> Iterator[FoundProcedure]:
     """Yield the lists of numbered steps that follow words naming what they do."""
-    for intro, steps in (*_below_each_other(plain), *_in_one_line(plain)):
-        words = plain[slice(*intro)]
-        is_asked = asks(words) or any(asks(plain[slice(*step)]) for step in steps)
-        names = bilingual("procedures", "names_a_procedure").search(words)
-        if len(steps) < _MIN_STEPS or is_asked or not names:
-            continue
-        said = text[slice(*intro)].strip(_EDGE)
-        title = said[opening.end() :] if (opening := _intro_opening().match(said)) else said
-        yield FoundProcedure(
-            start=intro[0],
-            end=steps[-1][1],
-            title=title[:_MAX_TITLE_CHARACTERS],
-            details=Procedure(
-                trigger=title, steps=tuple(text[slice(*step)].strip(_EDGE) for step in steps)
-            ),
-        )
-
-
-def _in_one_line(plain: str) -> Iterator[_List]:
-    for line in _STEPS_IN_LINE.finditer(plain):
-        numbers = list(_STEP_NUMBER.finditer(plain, *line.span("steps")))
-        if [_number(it) for it in numbers] == list(range(1, len(numbers) + 1)):
-            ends = (*(number.start() for number in numbers[1:]), line.end())
-            steps = [(it.end(), end) for it, end in zip(numbers, ends, strict=True)]
-            yield (line.start(), line.start("steps")), steps
-
-
-def _below_each_other(plain: str) -> Iterator[_List]:
-    steps: list[re.Match[str]] = []
-    for line in (*_STEP_LINE.finditer(plain), None):
-        number = _number(line) if line else 0
-        follows = not steps or (line and not plain[steps[-1].end() : line.start()].strip())
-        if line and follows and number == len(steps) + 1:
-            steps.append(line)
-            continue
-        if steps:
-            before = plain[: steps[0].start()].rstrip()
-            yield (before.rfind("\n") + 1, len(before)), [step.span("what") for step in steps]
-        steps = [line] if line and number == 1 else []
+    run: list[re.Match[str]] = []
+    for it in (*_NUMBER.finditer(plain), None):
+        number = _number(it) if it else 0
+        if number != len(run) + 1:
+            found = _list_of(run, text, plain) if len(run) >= _MIN_STEPS else None
+            if found is not None:
+                yield found
+            run = []
+        if it and number == len(run) + 1:
+            run.append(it)
 
 
 def _number(found: re.Match[str]) -> int:
-    digits = found["number"]
-    if digits.isdecimal():
-        return int(digits)
-    return (_HAN_NUMBERS if digits in _HAN_NUMBERS else _CIRCLED).index(digits) + 1
+    if found["circled"]:
+        return _CIRCLED.index(found["circled"]) + 1
+    number = found["number"]
+    return int(number) if number.isdecimal() else _NUMBERS.index(number) + 1
 
 
-# --- Sentences -----------------------------------------------------------------------------------
+def _list_of(run: Sequence[re.Match[str]], text: str, plain: str) -> FoundProcedure | None:
+    """Return the procedure of numbers that follow each other; a step ends with its line."""
+    before = plain[: run[0].start()].rstrip()
+    start = before.rfind("\n") + 1
+    borders = [it.start() for it in run[1:]]
+    ends = [plain.find("\n", it.end()) for it in run]
+    steps = [
+        slice(it.end(), min(end for end in (line, border) if end >= 0))
+        for it, line, border in zip(run, ends, [*borders, len(plain)], strict=True)
+    ]
+    is_asked = asks(before[start:]) or any(asks(plain[step]) for step in steps)
+    if is_asked or not bilingual("procedures", "names_a_procedure").search(before[start:]):
+        return None
+    title = text[start : len(before)].strip(_EDGE)
+    opening = bilingual("procedures", "intro_opening", re.IGNORECASE).match(title)
+    title = title[opening.end() :].strip() if opening else title
+    details = Procedure(trigger=title, steps=tuple(text[step].strip(_EDGE) for step in steps))
+    return FoundProcedure(start, steps[-1].stop, title[:_MAX_TITLE_CHARACTERS], details)
 
 
 def in_sentence(text: str, plain: str, offset: int) -> FoundProcedure | None:
     """Return the procedure that a sentence states, if it states one."""
-    match = _stated(plain)
-    if match is None or asks(plain):
+    stated = next(filter(None, (rule.search(plain) for rule in _rules(plain.isascii()))), None)
+    if stated is None or asks(plain):
         return None
-    trigger = _slice(text, match, "trigger", offset)
-    steps = _steps(_slice(text, match, "steps", offset))
-    return FoundProcedure(
-        start=offset,
-        end=offset + len(plain),
-        title=(trigger or steps[0])[:_MAX_TITLE_CHARACTERS],
-        details=Procedure(trigger=trigger, steps=steps),
-    )
 
+    def said(group: str) -> str:
+        start, end = stated.span(group)
+        return text[offset + start : offset + end].strip(_EDGE)
 
-def _stated(plain: str) -> re.Match[str] | None:
-    if plain.isascii():
-        return next(filter(None, (rule.match(plain) for _, rule in _rules("en"))), None)
-    found = (rule.search(plain) for clue, rule in _rules("zh") if clue in plain)
-    return next(filter(None, found), None)
+    pieces = bilingual("procedures", "between_steps").split(said("steps"))
+    opening = bilingual("procedures", "step_opening", re.IGNORECASE)
+    steps = [opening.sub("", piece.strip(_EDGE), count=1).strip(_EDGE) for piece in pieces]
+    details = Procedure(trigger=said("trigger"), steps=tuple(filter(None, steps)))
+    title = (details.trigger or details.steps[0])[:_MAX_TITLE_CHARACTERS]
+    return FoundProcedure(offset, offset + len(plain), title, details)
 
 
 @cache
-def _rules(language: Tongue) -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Return the patterns of procedures, each with a character it cannot do without."""
+def _rules(is_english: bool) -> Sequence[re.Pattern[str]]:
+    language: Tongue = "en" if is_english else "zh"
     words = lexicon(language, "procedures")
-    return [
-        (rule.get("clue", ""), re.compile(words.either(rule["pattern"]))) for rule in words.rules()
-    ]
-
-
-@cache
-def _intro_opening() -> re.Pattern[str]:
-    return re.compile(rf"{both('procedures', 'intro_opening')}\s*", re.IGNORECASE)
-
-
-@cache
-def _step_opening() -> re.Pattern[str]:
-    return re.compile(f"{both('procedures', 'step_opening')}+", re.IGNORECASE)
-
-
-def _slice(text: str, match: re.Match[str], group: str, offset: int) -> str:
-    start, end = match.span(group)
-    return text[offset + start : offset + end].strip(_EDGE)
-
-
-def _steps(words: str) -> tuple[str, ...]:
-    pieces = (piece.strip(_EDGE) for piece in bilingual("procedures", "between_steps").split(words))
-    steps = (piece[_opening(piece) :].strip(_EDGE) for piece in pieces)
-    return tuple(step for step in steps if step) or (words,)
-
-
-def _opening(step: str) -> int:
-    match = _step_opening().match(step)
-    return match.end() if match else 0
+    return [re.compile(words.either(rule["pattern"])) for rule in words.rules()]

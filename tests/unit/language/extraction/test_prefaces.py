@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.language.claims.moods import stance
+from recollect.language.claims.moods import mood
 from recollect.language.extraction.message import self_contained
 from recollect.language.extraction.utterances import preface
 
@@ -50,7 +50,7 @@ def test_who_begins_with_oh_is_understood_as_without_it(openings: str, told: str
         bare = told.lstrip(",， ")
         assert preface(opening + told).length == len(opening + told) - len(bare)
         assert self_contained(opening + told, language, "Ann", is_theirs=True).startswith("Ann")
-        assert stance(opening + ordered) == "ordered", opening
+        assert mood(opening + ordered) == "imperative", opening
 
 
 @pytest.mark.parametrize(

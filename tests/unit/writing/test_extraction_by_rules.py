@@ -1,5 +1,7 @@
-"""What has a form of its own in conversations: wishes, procedures, effects, in both languages."""
+"""What is found without a model: wishes, procedures and effects, in both languages."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -10,12 +12,17 @@ from recollect.domain.record import Episode, Kind, Procedure, Tier
 from recollect.domain.scope import Scope
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
-from recollect.language.extraction.conversation import extract
 from recollect.language.extraction.message import self_contained
 from recollect.language.memory_block import memory_block
+from recollect.writing.plain_reader import PlainReader
+from recollect.writing.reader_extraction import ReaderExtractor
 from tests.growth import grows_in_proportion
 
 _NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+def extract(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> Sequence[Claim]:
+    return asyncio.run(ReaderExtractor(PlainReader()).extract(turns, before=before))
 
 
 def _turn(text: str, role: str = "user", speaker: str = "", ordinal: int = 1) -> Turn:
@@ -98,11 +105,6 @@ def test_what_is_wished_is_long_term(text: str):
     [claim] = extract([_turn(text)])
     assert claim.explicit
     assert claim.tier is Tier.LONG
-
-
-@pytest.mark.parametrize("text", ["I live in Oslo.", "We decided to use Go.", "我住在奥斯陆。"])
-def test_what_is_told_in_passing_is_left_to_a_reader(text: str):
-    assert extract([_turn(text)]) == ()
 
 
 def test_what_an_assistant_did_is_an_outcome_with_its_artifacts():
