@@ -101,7 +101,10 @@ class Kept(Task):
         return sum(
             (
                 F.kl_div(
-                    mine.log_softmax(-1), its.log_softmax(-1), log_target=True, reduction="batchmean"
+                    mine.log_softmax(-1),
+                    its.log_softmax(-1),
+                    log_target=True,
+                    reduction="batchmean",
                 )
                 for mine, its in zip(found, wanted, strict=True)
             ),
@@ -110,12 +113,20 @@ class Kept(Task):
 
 
 def kept_tasks(
-    network: PairNetwork, tokens: Tokens, work: Path, share: float, size: int, seed: int, device: str
+    network: PairNetwork,
+    tokens: Tokens,
+    work: Path,
+    share: float,
+    size: int,
+    seed: int,
+    device: str,
 ) -> Iterator[Kept]:
     """Yield the tasks that keep the reader's other ways as they are."""
     some = parts.read_rows(work, "parts", "train")
     both = [(row["before"], row["text"]) for row in some]
-    texts = Pairs(tokens, [*both, *(("", text) for _, text in both)], [0] * 2 * len(both), None, device)
+    texts = Pairs(
+        tokens, [*both, *(("", text) for _, text in both)], [0] * 2 * len(both), None, device
+    )
     yield Kept(network, texts, parts.HEADS, share, size, seed)
     messages = parts.message_pairs(tokens, parts.read_rows(work, "messages", "train"), device)
     yield Kept(network, messages, ["needs"], 0.5 * share, size // 4, seed)
@@ -132,7 +143,9 @@ def report(network: PairNetwork, tokens: Tokens, work: Path, device: str) -> dic
             rows = [row for row in rows if kind == "records" or row["talk"].startswith(kind)]
             texts = [(row["before"], row["text"]) for row in rows]
             labels = np.array([FACETS.index(row["facet"]) for row in rows])
-            (scores,) = read_scores(network, Pairs(tokens, texts, [0] * len(rows), None, device), HEAD)
+            (scores,) = read_scores(
+                network, Pairs(tokens, texts, [0] * len(rows), None, device), HEAD
+            )
             if (held, kind) == ("choose", "talks"):
                 temperature = min(TEMPERATURES, key=lambda it: _surprise(scores / it, labels))
             languages = np.array(["zh" if "_zh" in row["talk"] else "en" for row in rows])
@@ -164,4 +177,3 @@ def _right(scores: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, 
             for limit in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
         },
     }
-

@@ -130,7 +130,9 @@ def run(
     train(
         network,
         [
-            *read_tasks(leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}),
+            *read_tasks(
+                leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}
+            ),
             *_kept(leg.learns, network, tokens, given, seed),
         ],
         steps=given.steps or leg.steps,

@@ -70,7 +70,7 @@ def writing_of(
     policy = policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
     extract = models.of("extract") if writing.extract == "auto" else None
-    reader = _reader(settings, facets)
+    reader = _reader(settings)
     router = Router(classify, reader if writing.route == "auto" else None)
     merger = Merger(models.of("summarise"), judge)
     pipeline = WritePipeline(
@@ -123,14 +123,14 @@ def writing_of(
     )
 
 
-def _reader(settings: Settings, facets: FacetReader | None) -> ReaderExtractor | None:
+def _reader(settings: Settings) -> ReaderExtractor | None:
     """Return the extractor with the local reader; None where no model is wanted or there."""
     if settings.writing.extract == "rules" or settings.embedder.model == "none":
         return None
     from recollect.models.local_model import open_reader
 
     reader = open_reader(settings.embedding.folder)
-    return None if reader is None else ReaderExtractor(reader, facets)
+    return None if reader is None else ReaderExtractor(reader)
 
 
 def reading_handlers(

@@ -47,7 +47,7 @@ from recollect.language.extraction.utterances import (
     preface,
     readable,
 )
-from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
+from recollect.ports.facets import UNDECIDED, FacetGuess
 from recollect.ports.reader import PartReader, Reading, Stance, Wish
 
 # What is denied is told: "I don't work there any more".
@@ -76,9 +76,8 @@ class Extractor(Protocol):
 class ReaderExtractor:
     """The extractor with a reader, and rules for what has a form of its own."""
 
-    def __init__(self, reader: PartReader, facets: FacetReader | None = None) -> None:
+    def __init__(self, reader: PartReader) -> None:
         self.reader = reader
-        self._facets = facets
 
     async def extract(
         self, turns: Sequence[Turn], *, before: Sequence[Turn] = ()
@@ -113,9 +112,7 @@ class ReaderExtractor:
         self, facts: Sequence[_Fact], found: Sequence[Claim], before: Sequence[Turn]
     ) -> list[Claim]:
         """Return the claims of facts; what only sets a value right is told again with it."""
-        # What is told in several parts states the attribute that shows clearest in one of them.
-        guesses = await self._guesses([[fact.text, *fact.parts] for fact in facts])
-        claims = [_claim(fact, guess) for fact, guess in zip(facts, guesses, strict=True)]
+        claims = [_claim(fact) for fact in facts]
         known = [*found, *(it for it, fact in zip(claims, facts, strict=True) if not fact.corrects)]
         corrected = {fact.told.previous for fact in facts if fact.corrects}
         for number, turn in enumerate(before):
@@ -128,13 +125,6 @@ class ReaderExtractor:
                 told.append(again or claim)
                 known += told[-1:] if fact.corrects else []
         return told
-
-    async def _guesses(self, texts: Sequence[Sequence[str]]) -> list[FacetGuess]:
-        """Return what each group of texts states, by the one in which it shows clearest."""
-        if self._facets is None or not texts:
-            return [UNDECIDED for _ in texts]
-        guesses = iter(await self._facets.read([text for some in texts for text in some]))
-        return [_clearest([next(guesses) for _ in some]) for some in texts]
 
 
 async def stances(reader: PartReader, text: str) -> list[tuple[Part, Stance]]:
@@ -333,9 +323,8 @@ class _Fact:
 
     told: _Told
     words: Sentence
-    parts: tuple[str, ...] = ()
     lasts: Lasts = "days"
-    about: str = ""
+    states: FacetGuess = UNDECIDED
     question: str = ""
     corrects: bool = False
     """Whether the message said before that something was wrong."""
@@ -366,7 +355,7 @@ def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> S
         is_value = names_only_a_value(new, corrects=corrects)
         if is_value and before:
             # What can be told again with the value needs no words of how it was put right.
-            earlier = Earlier([_claim(fact, UNDECIDED) for fact in facts])
+            earlier = Earlier([_claim(fact) for fact in facts])
             is_value = told_again(new, earlier, corrects=True) is not None
         runs = [*_kept_runs(said, formed)][::-1]
         amending = None if is_value or not before else _amending(said, opening)
@@ -404,7 +393,7 @@ def _amended(fact: _Fact, amending: Sequence[Part]) -> _Fact:
     start, end = fact.words.start, amending[-1].clause.end
     plain = readable(fact.told.said.content)[start:end]
     words = Sentence(start=start, end=end, plain=plain)
-    return replace(fact, words=words, parts=(*fact.parts, *(it.text for it in amending)))
+    return replace(fact, words=words)
 
 
 def _kept_runs(read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[Sequence[_ReadPart]]:
@@ -440,9 +429,8 @@ def _fact(told: _Told, run: Sequence[_ReadPart], proper: Sentence, corrects: boo
     return _Fact(
         told=told,
         words=words,
-        parts=tuple(it.part.text for it in run),
         lasts=best.lasts,
-        about=best.about,
+        states=_clearest([it.reading.states for it in run]),
         question=told.question if answers else "",
         corrects=corrects,
         is_wished=any(it.is_wished for it in run),
@@ -476,13 +464,14 @@ def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | No
 
 
 def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
+    """Return the guess of the part in which an attribute shows clearest."""
     known = [guess for guess in guesses if guess.facet]
     return max(known, key=lambda guess: guess.probability) if known else guesses[0]
 
 
-def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
-    kinds, facet = _kinds(), guess.facet or ""
-    category = _category(guess, fact.words.plain, _ABOUT_USER)
+def _claim(fact: _Fact) -> Claim:
+    kinds, facet = _kinds(), fact.states.facet or ""
+    category = _category(facet, fact.words.plain)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     claim = replace(
@@ -490,7 +479,7 @@ def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
         topic=kinds.topic.get(facet) if fact.lasts == "long" else None,
         lasts=fact.lasts,
         facet=facet,
-        about=fact.about or guess.about,
+        about=fact.states.about,
         corrects=fact.corrects,
     )
     if not fact.question or fact.told.asked is None:
@@ -498,9 +487,8 @@ def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
     return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
 
 
-def _category(guess: FacetGuess, text: str, otherwise: str) -> str:
-    by_facet = _kinds().category.get(guess.facet or "")
-    return by_facet or stated_category(plain(text)) or otherwise
+def _category(facet: str, text: str) -> str:
+    return _kinds().category.get(facet) or stated_category(plain(text)) or _ABOUT_USER
 
 
 def _is_brief(plain: str) -> bool:

@@ -21,17 +21,25 @@ class _FakeReader:
     """Keeps every part with this stance, and says which messages need memory."""
 
     def __init__(
-        self, stance: Stance = "told", *, kept: bool = True, sure: float = 1.0, needed: str = ""
+        self,
+        stance: Stance = "told",
+        *,
+        kept: bool = True,
+        sure: float = 1.0,
+        needed: str = "",
+        facet: str = "",
     ) -> None:
-        self._stance: Stance = stance
-        self._score = sure if kept else -sure
+        self._reading = Reading(
+            score=sure if kept else -sure,
+            worth=sure if kept else -sure,
+            lasts="long",
+            stance=stance,
+            states=FacetGuess(facet=facet, probability=1.0),
+        )
         self._needed = needed
 
     async def read(self, parts: Sequence[tuple[str, str]]) -> Sequence[Reading]:
-        return [
-            Reading(score=self._score, worth=self._score, lasts="long", stance=self._stance)
-            for _ in parts
-        ]
+        return [self._reading for _ in parts]
 
     async def needs(self, messages: Sequence[tuple[str, str]]) -> Sequence[float]:
         return [1.0 if self._needed and self._needed in text else -1.0 for _, text in messages]
@@ -45,27 +53,12 @@ class _BrokenReader(_FakeReader):
         raise NotAvailable("no weights")
 
 
-class _FakeFacets:
-    """States the same facet of everything."""
-
-    model = "fake"
-
-    def __init__(self, facet: str) -> None:
-        self._facet = facet
-
-    async def read(self, statements: Sequence[str], vectors: object = ()) -> Sequence[FacetGuess]:
-        return [FacetGuess(facet=self._facet, probability=1.0) for _ in statements]
-
-    async def asked(self, question: str) -> FacetGuess:
-        return FacetGuess()
-
-
-def _router(reader: _FakeReader, facet: str = "") -> Router:
-    return Router(reader=ReaderExtractor(reader, _FakeFacets(facet) if facet else None))
+def _router(reader: _FakeReader) -> Router:
+    return Router(reader=ReaderExtractor(reader))
 
 
 async def test_the_reader_decides_what_is_read_and_written():
-    router = _router(_FakeReader(kept=False, needed="pads"), "vehicle")
+    router = _router(_FakeReader(kept=False, needed="pads"))
     told = await router.route("Order new pads")
     assert (told.should_read, told.should_write, told.by) == (True, False, "reader")
     assert told.reason == "order new pads"
@@ -82,7 +75,7 @@ async def test_the_reader_decides_what_is_read_and_written():
     ],
 )
 async def test_what_a_part_states_tells_where_it_belongs(facet: str, namespace: Namespace):
-    told = await _router(_FakeReader(), facet).route("Quince is at 4.2 now")
+    told = await _router(_FakeReader(facet=facet)).route("Quince is at 4.2 now")
     assert told.should_write
     assert told.namespaces == (namespace,)
 
