@@ -31,6 +31,8 @@ class Facet:
     profile: int | None = None
     # Whether it concerns a person's health, so that it has the first claim to room.
     vital: bool = False
+    # Another one that a single statement often states as well; none if empty.
+    near: str = ""
 
 
 @cache
@@ -38,6 +40,12 @@ def facets() -> Mapping[str, Facet]:
     """Return the vocabulary by name."""
     data = tomllib.loads((files("recollect.domain") / "facets.toml").read_text("utf-8"))
     return {name: Facet(name=name, **fields) for name, fields in data.items()}
+
+
+def with_near(name: str) -> frozenset[str]:
+    """Return a facet with the one that statements of it often state as well."""
+    near = facets()[name].near if name in facets() else ""
+    return frozenset(filter(None, (name, near)))
 
 
 def checked_facet(value: object, name: str = "facet") -> str:

@@ -25,6 +25,7 @@ from typing import Final
 
 import numpy as np
 
+from recollect.domain.facets import with_near
 from recollect.domain.hit import ArchivePassage, Item
 from recollect.domain.odds import probability
 from recollect.domain.record import Kind, Record
@@ -192,7 +193,8 @@ class Answers:
         first, second = self.records.get(one), self.records.get(other)
         if first is None or second is None:
             return _ENOUGH
-        is_same = first.facet == second.facet and may_be_about(first, second.about)
+        is_comparable = second.facet in with_near(first.facet or "")
+        is_same = is_comparable and may_be_about(first, second.about)
         return _ANSWERS if is_same else math.inf
 
     def _is_later(self, hit: Candidate, other: Candidate) -> bool:
@@ -474,7 +476,7 @@ class FacetCandidates:
         asked = await self._asked(question)
         if not asked.facet:
             return asked, ()
-        where = replace(question.where, facets=frozenset({asked.facet}))
+        where = replace(question.where, facets=with_near(asked.facet))
         found = await self._store.records(
             question.scopes, where, now=question.now, limit=_MAX_LOOKED_AT
         )
