@@ -33,7 +33,9 @@ from recollect.domain.relation import Link
 from recollect.domain.turn import Turn
 from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import mood
+from recollect.language.entities import entities
 from recollect.language.extraction.utterances import readable, sentences
+from recollect.language.times.expressions import When
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
 from recollect.ports.units import Scores
@@ -144,10 +146,9 @@ class Answers:
 
         What is linked is about the same.
         """
+        tried = {hit.owner_id for hit in self.hits} | self.logits.keys()
         places = [
-            place
-            for place, hit in enumerate(hits)
-            if hit.owner_id in self.logits and _is_ordered(hit)
+            place for place, hit in enumerate(hits) if hit.owner_id in tried and _is_ordered(hit)
         ]
         read = [hits[place] for place in places]
         odds = self._odds(read, links)
@@ -164,13 +165,18 @@ class Answers:
 
     def _is_believed(self, link: Link) -> bool:
         newer, older = self.logits.get(link.newer), self.logits.get(link.older)
-        if link.probability >= _BEYOND_DOUBT and link.older not in self.several:
+        if newer is None or older is None:
             return True
-        return newer is None or older is None or newer >= min(_CLEAR, older - _MUCH_LESS)
+        if newer <= min(_NOTHING, older - _MUCH_LESS):
+            # It is about something else that the older one tells, unless the model misread it.
+            return link.newer in self.stating
+        is_sure = link.probability >= _BEYOND_DOUBT and link.older not in self.several
+        return is_sure or newer >= min(_CLEAR, older - _MUCH_LESS)
 
     def _odds(self, read: Sequence[Candidate], links: Iterable[Link]) -> Scores:
         """Return the odds that each is a better answer than each other one, as logarithms."""
-        logits = np.array([self.logits[hit.owner_id] for hit in read], np.float64)
+        # What is too long to be read is no answer before it is seen to be one.
+        logits = np.array([self.logits.get(hit.owner_id, _NOTHING) for hit in read], np.float64)
         worth = 2 * self.weight * _FOR_LOGIT * logits
         worth += 2 * (1 - self.weight) * _FOR_SCORE * np.array([hit.score for hit in read])
         odds = worth[:, None] - worth
@@ -292,7 +298,7 @@ class Answering:
 
         None of them sees when something was said, which decides about times and the past.
         """
-        if question.times or question.is_about_past:
+        if question.is_about_past or any(isinstance(it, When) for it in question.times):
             return []
         is_plain = question.may_ask and not any(map(str.isdigit, question.text))
         return [model for model in self._models if is_plain or model.options.reads_all]
@@ -327,13 +333,16 @@ async def _read(
         for owner, logit in found.items()
         if not math.isnan(logit)
     }
-    may_misread = not model.options.reads_all
+    stated = [items[hit.owner_id] for hit in stating if hit.owner_id in items]
+    may_misread = not model.options.reads_all and (
+        _have_words(question, [items[owner].content for owner in known])
+        or _names_subject(question, stated)
+    )
     return Answers(
         known,
         {owner: _said_at(items[owner]) for owner in known},
         {owner: _session_of(items[owner]) for owner in known},
-        may_miss=len(known) < len(found)
-        or (may_misread and _have_words(question, [items[owner].content for owner in known])),
+        may_miss=may_misread or len(known) < len(found),
         degraded=tuple(notes),
         model=model,
         weight=model.weight,
@@ -381,6 +390,12 @@ def _have_words(question: Question, texts: Iterable[str]) -> bool:
         if len(shared) >= _NEARLY_ALL * len(wanted):
             return True
     return False
+
+
+def _names_subject(question: Question, stating: Iterable[Item]) -> bool:
+    """Return whether what states the attribute asked for names whom or what the question names."""
+    names = entities(question.text)
+    return any(name in item.content.casefold() for item in stating for name in names)
 
 
 def _is_ordered(hit: Candidate) -> bool:

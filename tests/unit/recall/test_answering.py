@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -97,7 +98,7 @@ def test_what_was_said_in_a_later_session_is_newer_however_soon_it_followed():
 
 @pytest.mark.parametrize(
     ("newer", "probability", "is_believed"),
-    [(-4.0, 0.7, False), (-4.0, 0.9, True), (3.5, 0.7, True), (4.5, 0.7, True)],
+    [(-3.0, 0.7, False), (-3.0, 0.9, True), (3.5, 0.7, True), (4.5, 0.7, True)],
 )
 def test_a_follower_that_does_not_answer_needs_a_relation_beyond_doubt(
     newer: float, probability: float, is_believed: bool
@@ -105,6 +106,19 @@ def test_a_follower_that_does_not_answer_needs_a_relation_beyond_doubt(
     link = _link(probability)
     assert _answers(a=5.0, b=newer).believed([link]) == ([link] if is_believed else [])
     assert Answers().believed([link]) == [link]
+
+
+def test_a_follower_that_answers_nothing_must_state_what_is_asked_for():
+    # "She is a vet no more" follows "Nia is my wife, a vet", but who Nia is the latter tells.
+    answers = _answers(a=5.0, b=-4.0)
+    assert answers.believed([_link(0.95)]) == []
+    assert replace(answers, stating=frozenset("b")).believed([_link(0.95)]) == [_link(0.95)]
+
+
+def test_what_is_too_long_to_be_read_stands_below_a_clear_answer():
+    answers = replace(_answers(b=5.0), hits=tuple(_hits(0.8, 0.7)))
+    assert _names(answers.ordered(_hits(0.8, 0.7))) == "ba"
+    assert _names(replace(answers, logits={"b": -4.0}).ordered(_hits(0.8, 0.7))) == "ab"
 
 
 @pytest.mark.parametrize(
