@@ -96,7 +96,8 @@ class Answers:
     several: frozenset[str] = frozenset()
     # For what was read, the record that tells its facet, if that is known.
     records: Mapping[str, Record] = field(default_factory=dict[str, Record])
-    # Everything that was read, and what of it states the attribute that is asked for.
+    # Everything that was read, and what of it states the attribute that is asked for, of whom the
+    # question names.
     hits: tuple[Candidate, ...] = ()
     stating: frozenset[str] = frozenset()
 
@@ -333,10 +334,10 @@ async def _read(
         for owner, logit in found.items()
         if not math.isnan(logit)
     }
-    stated = [items[hit.owner_id] for hit in stating if hit.owner_id in items]
+    names = entities(question.text)
+    stated = _naming(names, [hit for hit in stating if hit.owner_id in items], items)
     may_misread = not model.options.reads_all and (
-        _have_words(question, [items[owner].content for owner in known])
-        or _names_subject(question, stated)
+        _have_words(question, [items[owner].content for owner in known]) or bool(names and stated)
     )
     return Answers(
         known,
@@ -349,7 +350,7 @@ async def _read(
         several=frozenset([owner for owner in known if _says_several(items[owner])]),
         records=records,
         hits=(*first.values(), *rest),
-        stating=frozenset([hit.owner_id for hit in stating]),
+        stating=stated,
     )
 
 
@@ -392,10 +393,14 @@ def _have_words(question: Question, texts: Iterable[str]) -> bool:
     return False
 
 
-def _names_subject(question: Question, stating: Iterable[Item]) -> bool:
-    """Return whether what states the attribute asked for names whom or what the question names."""
-    names = entities(question.text)
-    return any(name in item.content.casefold() for item in stating for name in names)
+def _naming(
+    names: Sequence[str], stating: Iterable[Candidate], items: Mapping[str, Item]
+) -> frozenset[str]:
+    """Return what names one of these; all of it if there are no names."""
+    said = {hit.owner_id: items[hit.owner_id].content.casefold() for hit in stating}
+    return frozenset(
+        [owner for owner, text in said.items() if not names or any(name in text for name in names)]
+    )
 
 
 def _is_ordered(hit: Candidate) -> bool:

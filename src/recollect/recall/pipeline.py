@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -374,7 +374,7 @@ class Recall:
         limit = reach = self._question.limit
         fresh = await self._judge_fresh()
         while True:
-            kept, links = await self._with_followers(self._kept, fresh)
+            kept, links, believed = await self._with_followers(self._kept, fresh)
             items = await self._loader.items(kept)
             shown = {hit.owner_id for hit in kept} & items.keys() if links else ()
             twice = repeated(links, shown)
@@ -397,7 +397,9 @@ class Recall:
         if not twice and not repeats and len(kept) <= limit:
             self._kept = kept
             return links
-        self._kept, left_out = arranged(once, repeats, limit)
+        best, left_out = arranged(once, repeats, limit)
+        # What is shown in the place of another hit follows what that one follows.
+        self._kept = newest_first(best, followers(_as_shown(believed, repeats)))
         left_out += [
             NearMiss(id=hit.owner_id, score=hit.score, reason=f"says the same as {same}")
             for hit in kept
@@ -417,16 +419,19 @@ class Recall:
 
     async def _with_followers(
         self, kept: list[Candidate], fresh: Sequence[Link]
-    ) -> tuple[list[Candidate], Sequence[Link]]:
-        """Return the hits with those that follow them by a link, best and newest first."""
+    ) -> tuple[list[Candidate], Sequence[Link], Sequence[Link]]:
+        """Return the hits with those that follow them by a link, best and newest first.
+
+        After them come all their links, and those by which one hit follows another.
+        """
         question, answers = self._question, self._answers
         found = {hit.owner_id: hit for hit in kept}
         links = [*await self._store.links(question.scopes, list(found)), *fresh]
         if question.is_about_past:
-            return kept, links
+            return kept, links, ()
         if not links:
             hits = best_first(kept)
-            return best_first(answers.ordered(hits)) if answers.logits else hits, links
+            return best_first(answers.ordered(hits)) if answers.logits else hits, (), ()
         missing = {
             newer: found[older]
             for older, later in followers(links).items()
@@ -445,7 +450,8 @@ class Recall:
             answers = await self._services.answering.read_more(question, answers, added, items)
             hits = answers.ordered(hits, links)
         same = {older: (newer,) for older, newer in repeated(links, found).items()}
-        return newest_first(hits, followers(answers.believed(links)) | same), links
+        believed = answers.believed(links)
+        return newest_first(hits, followers(believed) | same), links, believed
 
     async def _add_summaries(self) -> None:
         """Add summaries of sessions at the time in question behind the hits."""
@@ -590,6 +596,14 @@ def _failed(path: Path, problem: RecollectError) -> Found:
 
 _MAX_SUMMARIES: Final = 2
 _MAX_EVENTS: Final = 20
+
+
+def _as_shown(links: Iterable[Link], repeats: Mapping[str, str]) -> Iterator[Link]:
+    """Yield the links between what is shown of their ends."""
+    for link in links:
+        newer, older = repeats.get(link.newer, link.newer), repeats.get(link.older, link.older)
+        if newer != older:
+            yield link if (newer, older) == link.ends else replace(link, newer=newer, older=older)
 
 
 def _summaries_among(hits: Sequence[Candidate]) -> list[Candidate]:
