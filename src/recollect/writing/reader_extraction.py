@@ -231,7 +231,7 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
                 start = last.content.rindex(question)
                 asked = Evidence(turn=last.id, start=start, end=start + len(question))
             spoken = own_sentences(turn.content)
-            starts = {it.start for it in spoken if not moods.only_says(it.plain, "remember_this")}
+            starts = {it.start for it in spoken if _may_tell(it)}
             is_number = not spoken and turn.content.strip()[:1].isdigit()
             yield _Told(
                 said=turn,
@@ -252,6 +252,12 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
             replies.append(turn.content)
         if turn.role in {"user", "assistant"}:
             last = turn
+
+
+def _may_tell(sentence: Sentence) -> bool:
+    """Return whether it is more than "remember this", or than what announces another's words."""
+    is_announcement = sentence.plain.rstrip().endswith((":", "："))
+    return not is_announcement and not moods.only_says(sentence.plain, "remember_this")
 
 
 # --- Wishes ---------------------------------------------------------------------------------------
