@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import zip_longest
 from typing import Final, Literal
 
@@ -28,7 +27,7 @@ from recollect.language.extraction.utterances import (
     readable,
     sentences,
 )
-from recollect.language.lexicon import both, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 
 Label = Literal["asks", "agreed"]
 
@@ -54,7 +53,7 @@ def language_of(plain: str) -> Tongue:
 def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -> str:
     """Return a statement that names the speaker instead of "I"."""
     words = text.strip(_EDGE)
-    opening = _openings().match(words)
+    opening = bilingual("voice", "openings", re.IGNORECASE).match(words)
     trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
     told = named(trimmed, language, name)
     if language == "en" or not is_theirs or told != trimmed:
@@ -67,25 +66,16 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
 def labelled(label: Label, text: str, language: Tongue) -> str:
     """Return an order or a proposal word for word, behind its label."""
     words = text.strip(_EDGE)
-    if language == "zh" and (opening := _order_opening().match(words)):
+    voice = lexicon(language, "voice")
+    if language == "zh" and (opening := voice.regex("order_openings").match(words)):
         words = words[opening.end() :].strip(_EDGE) or words
-    return lexicon(language, "voice").table("labels")[label] + words
+    return voice.table("labels")[label] + words
 
 
 def _speaker(speaker: str, role: str, language: Tongue) -> str:
     """Return who "I" is: the speaker if the conversation names one, else their role."""
     roles = lexicon(language, "voice").table("roles")
     return speaker or roles["assistant" if role == "assistant" else "user"]
-
-
-@cache
-def _openings() -> re.Pattern[str]:
-    return re.compile(f"{both('voice', 'opening')}+", re.IGNORECASE)
-
-
-@cache
-def _order_opening() -> re.Pattern[str]:
-    return re.compile(f"{lexicon('zh', 'voice').pattern('order_opening')}+")
 
 
 # --- Claims --------------------------------------------------------------------------------------
