@@ -22,14 +22,19 @@ from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.acts import says_something
-from recollect.language.extraction.conversation import MATERIAL, claims_of_form
 from recollect.language.extraction.corrections import (
     Earlier,
     names_only_a_value,
     says_what_was_meant,
     told_again,
 )
-from recollect.language.extraction.message import claim_of, language_of, own_sentences
+from recollect.language.extraction.message import (
+    MATERIAL,
+    claim_of,
+    claims_of_form,
+    language_of,
+    own_sentences,
+)
 from recollect.language.extraction.parts import (
     Part,
     last_clause,

@@ -1,4 +1,4 @@
-"""Claims of one message that have a form of their own, in Chinese and English.
+"""Claims of a conversation that have a form of their own, in Chinese and English.
 
 Procedures, proposals that the user confirms, and what an assistant has done. What is told and what
 is wished for have none: there a reader decides, see `writing`.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
@@ -35,6 +35,9 @@ _EDGE: Final = " \t\n,;:.!，。；：！、~"
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _QUESTION_MARKS: Final = "?？"
 _MAX_ANSWER_SENTENCES: Final = 2
+_MAX_WISH_CHARACTERS: Final = 200
+# Such a turn tells nothing itself.
+MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _EXPLICIT_CONFIDENCE: Final = 0.95
 _EXPLICIT_IMPORTANCE: Final = 0.8
 _CONFIDENCE: Final = 0.75
@@ -139,9 +142,8 @@ def procedures_told(turn: Turn) -> Iterator[Claim]:
     yield from (_procedure(step, turn, explicit=False) for step in lists)
     for it in spoken:
         is_listed = any(step.start <= it.start < step.end for step in lists)
-        if is_listed or moods.stance(it.plain) not in {"told", "supposed", "requested"}:
-            continue
-        if step := in_sentence(turn.content, it.plain, it.start):
+        step = None if is_listed else in_sentence(turn.content, it.plain, it.start)
+        if step is not None:
             yield _procedure(step, turn, explicit=moods.shows(it.plain, "wish"))
 
 
@@ -232,3 +234,54 @@ def _effect(plain: str, turn: Turn, made: Sequence[str]) -> str:
     if is_run or (made and words.signs("made").find(plain)):
         return "tool-effects"
     return "task-traces" if words.signs("done").find(plain) else ""
+
+
+# --- Conversations: which turns are read, and how ------------------------------------------------
+
+
+def claims_of_form(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> Iterator[Claim]:
+    """Yield the claims of the turns.
+
+    System prompts and tool results are material, not statements: they are not read.
+    """
+    previous = next(filter(_says, reversed(before)), None)
+    for turn in turns:
+        if turn.act not in MATERIAL and turn.act != "question":
+            if turn.role == "assistant":
+                yield from work_done(turn)
+            elif turn.role == "user":
+                yield from agreed_by_user(turn, previous) if previous else ()
+                yield from procedures_told(turn)
+        previous = turn if _says(turn) else previous
+
+
+class KeepWish(NamedTuple):
+    """A turn that only asks to remember what was said, and the turn that said it, if any."""
+
+    turn: Turn
+    said: Turn | None
+
+
+def keep_wishes(turns: Sequence[Turn], before: Sequence[Turn] = ()) -> Iterator[KeepWish]:
+    """Yield the turns that are nothing but "remember this", 记住这个."""
+    said = next(filter(_says, reversed(before)), None)
+    for turn in turns:
+        if asks_to_keep(turn):
+            yield KeepWish(turn, said)
+        elif _says(turn):
+            said = turn
+
+
+def asks_to_keep(turn: Turn) -> bool:
+    """Return whether a user's turn only asks to remember what was said."""
+    if turn.role != "user" or turn.act in MATERIAL or len(turn.content) > _MAX_WISH_CHARACTERS:
+        return False
+    return only_asks_to_keep(sentences(readable(turn.content)))
+
+
+def _says(turn: Turn) -> bool:
+    """Return whether a turn is more than "got it", so that "this" may stand for its words."""
+    if turn.role != "assistant" or len(turn.content) > _MAX_WISH_CHARACTERS:
+        return turn.role in {"user", "assistant"} and turn.act not in MATERIAL
+    spoken = sentences(readable(turn.content))
+    return not all(moods.only_says(it.plain, "acknowledges") for it in spoken)
