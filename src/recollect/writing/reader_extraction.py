@@ -215,6 +215,7 @@ class _ReadPart(NamedTuple):
 
     @property
     def is_wished(self) -> bool:
+        """Return whether the user asks to remember it."""
         return self.wish == "remember"
 
     @property
