@@ -64,6 +64,7 @@ _DOUBT: Final = 1.5
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
+_PROJECT: Final = "project"
 _PASSING: Final = "follow-up"
 _QUESTION_MARKS: Final = ("?", "？")
 
@@ -488,7 +489,8 @@ def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
 
 def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
     kinds, facet = _kinds(), guess.facet or ""
-    category = _category(guess, fact.words.plain, _ABOUT_USER)
+    is_shared = fact.is_wished and moods.tells_of_project(fact.words.plain)
+    category = _category(guess, fact.words.plain, _PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     claim = replace(

@@ -62,8 +62,7 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
     if language == "en" or not is_theirs or told != trimmed:
         return told
     # Chinese leaves the subject out where it is the one who speaks.
-    has_subject = lexicon("zh", "voice").regex("has_subject").search(told)
-    return told if has_subject else name + told
+    return told if "我们" in told else name + told
 
 
 def labelled(label: Label, text: str, language: Tongue) -> str:
