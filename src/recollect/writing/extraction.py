@@ -21,7 +21,7 @@ from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Watermark, WritePolicy, Written
 from recollect.errors import ModelError, NotAvailable, NotFound, StaleVersion
-from recollect.language.extraction.conversation import asks_to_keep
+from recollect.language.extraction.message import asks_to_keep
 from recollect.ports.runtime import give_way
 from recollect.ports.store import Store
 from recollect.writing.batch import ms_since

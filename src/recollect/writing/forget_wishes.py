@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.domain.filters import Filter
-from recollect.domain.record import Kind, Record
+from recollect.domain.record import Record
 from recollect.domain.scope import Caller
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim
 from recollect.language.extraction.forgetting import ForgetWish, forget_wishes, told_parts
-from recollect.language.extraction.message import labelled
+from recollect.language.extraction.message import claim_of
 from recollect.language.quantities import numbers
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.recall.answering import Answering
@@ -25,8 +25,6 @@ from recollect.recall.cache import CachedRecaller
 _LOOKED_AT: Final = 12
 # Whoever means more than a few has to say which.
 MOST_DELETED: Final = 3
-_CONFIDENCE: Final = 0.95
-_IMPORTANCE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +98,7 @@ class ForgetWishes:
             if isinstance(item, Turn) and (item.id in alone or _repeats(item.content, values))
         ]
         return Meant(
-            claim=_claim(turn, wish),
+            claim=claim_of("feedback", wish.said, turn, explicit=True, label="asks"),
             records=tuple(record for record in records if record.id in alone),
             others=tuple(record for record in records if record.id not in alone),
             turns=tuple(ident for ident in dict.fromkeys(told) if ident != turn.id),
@@ -109,7 +107,7 @@ class ForgetWishes:
 
 def _wishes(turn: Turn) -> list[ForgetWish]:
     is_said = turn.role == "user" and turn.act in {"statement", "request", None}
-    return [*forget_wishes(turn.id, turn.content)] if is_said else []
+    return [*forget_wishes(turn.content)] if is_said else []
 
 
 def _is_about_another(item: Record | Turn, asked: FacetGuess) -> bool:
@@ -126,16 +124,3 @@ def _repeats(text: str, values: Collection[str]) -> bool:
 
 def _values(text: str) -> frozenset[str]:
     return frozenset(number.value for number in numbers(text))
-
-
-def _claim(turn: Turn, wish: ForgetWish) -> Claim:
-    said = turn.content[wish.evidence.start : wish.evidence.end]
-    return Claim(
-        kind=Kind.SEMANTIC,
-        category="feedback",
-        content=labelled("asks", said, wish.language),
-        evidence=(wish.evidence,),
-        confidence=_CONFIDENCE,
-        importance=_IMPORTANCE,
-        explicit=True,
-    )

@@ -17,8 +17,7 @@ from recollect.domain.filters import Filter
 from recollect.domain.record import Evidence, Record, Status
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.turn import Turn
-from recollect.language.extraction.conversation import KeepWish, keep_wishes
-from recollect.language.extraction.message import last_told
+from recollect.language.extraction.message import KeepWish, keep_wishes, last_told
 from recollect.language.extraction.utterances import Sentence, readable, sentences
 from recollect.language.uptake import uptake
 from recollect.ports.judge import MOST_JUDGED, Judge, Statement

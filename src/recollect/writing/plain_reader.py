@@ -16,6 +16,7 @@ from recollect.ports.reader import Reading
 
 # What asks for something and is kept all the same: "stop adding emojis" is no task.
 _ASKED_FOR: Final = frozenset({"feedback", "follow-up", "decision"})
+_OPENS: Final = (":", "：")
 _GOES_ON: Final = (",", ";", "，", "；", "、")
 
 
@@ -33,6 +34,8 @@ class PlainReader:
             goes_on = before.endswith(_GOES_ON) and bool(found) and found[-1].score > 0
             if category in _ASKED_FOR and stance == "requested":
                 stance = "told"
+            if plain.endswith(_OPENS):  # "My landlord says:"
+                category = None
             odds = 1.0 if category or (goes_on and stance == "told") else -1.0
             found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance))
         return found

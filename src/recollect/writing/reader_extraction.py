@@ -22,14 +22,19 @@ from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
 from recollect.language.claims.moods import plain
 from recollect.language.extraction.acts import says_something
-from recollect.language.extraction.conversation import MATERIAL, claims_of_form
 from recollect.language.extraction.corrections import (
     Earlier,
     names_only_a_value,
     says_what_was_meant,
     told_again,
 )
-from recollect.language.extraction.message import claim_of, language_of, own_sentences
+from recollect.language.extraction.message import (
+    MATERIAL,
+    claim_of,
+    claims_of_form,
+    language_of,
+    own_sentences,
+)
 from recollect.language.extraction.parts import (
     Part,
     last_clause,
@@ -59,6 +64,7 @@ _DOUBT: Final = 1.5
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
+_PROJECT: Final = "project"
 _PASSING: Final = "follow-up"
 _QUESTION_MARKS: Final = ("?", "？")
 
@@ -200,6 +206,7 @@ class _ReadPart(NamedTuple):
 
     @property
     def is_wished(self) -> bool:
+        """Return whether the user asks to remember it."""
         return self.wish == "remember"
 
     @property
@@ -477,7 +484,8 @@ def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
 
 def _claim(fact: _Fact) -> Claim:
     kinds, facet = _kinds(), fact.states.facet or ""
-    category = _category(facet, fact.words.plain)
+    is_shared = fact.is_wished and moods.tells_of_project(fact.words.plain)
+    category = _category(facet, fact.words.plain, _PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     claim = replace(
@@ -493,8 +501,8 @@ def _claim(fact: _Fact) -> Claim:
     return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
 
 
-def _category(facet: str, text: str) -> str:
-    return _kinds().category.get(facet) or stated_category(plain(text)) or _ABOUT_USER
+def _category(facet: str, text: str, otherwise: str) -> str:
+    return _kinds().category.get(facet) or stated_category(plain(text)) or otherwise
 
 
 def _is_brief(plain: str) -> bool:

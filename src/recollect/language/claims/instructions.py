@@ -41,48 +41,39 @@ def contradicts(new: str, old: str) -> bool:
 def instruction(text: str) -> Instruction | None:
     """Return the instruction in a short text, if its words cannot be misread."""
     words, said = _words(), plain(text)
-    if not _is_instruction(said, words):
+    is_wished = shows(said, "wish") and not said.startswith(words.persons)
+    if not (is_wished or said.startswith(words.told) or mood(said) == "imperative"):
         return None
-    found = words.split.findall(said)
-    kinds = [(word, words.kinds.get(word)) for word in found]
-    chosen = {kind for _, kind in kinds if kind and kind[0]}
-    is_negated = any(kind == ("", "negations") for _, kind in kinds)
-    rest = tuple(word for word, kind in kinds if kind is None)
-    answers = any(kind == ("", "answering") for _, kind in kinds)
-    if not rest and answers and len(chosen) == 1:
-        (matter, choice) = chosen.pop()
-        return Instruction(matter, choice, is_negated)
-    if rest:
-        kept = (word for word, kind in kinds if kind is None or kind[0])
-        return Instruction("", " ".join(kept), is_negated)
+    kinds = [(word, words.kinds.get(word, "")) for word in words.split.findall(said)]
+    named = {kind for _, kind in kinds}
+    chosen = [kind for kind in named if ":" in kind]
+    if "" in named:
+        kept = (word for word, kind in kinds if not kind or ":" in kind)
+        return Instruction("", " ".join(kept), "negations" in named)
+    if "answering" in named and len(chosen) == 1:
+        matter, _, choice = chosen[0].partition(":")
+        return Instruction(matter, choice, "negations" in named)
     return None
-
-
-def _is_instruction(said: str, words: _Words) -> bool:
-    if said.startswith(words.told) or mood(said) == "imperative":
-        return True
-    return shows(said, "wish") and not said.startswith(words.persons)
 
 
 class _Words(NamedTuple):
     split: re.Pattern[str]
     told: tuple[str, ...]
     persons: tuple[str, ...]
-    # Each word's matter and choice, or an empty matter and what the word is for.
-    kinds: dict[str, tuple[str, str]]
+    kinds: dict[str, str]
+    """What each word is for; "matter:choice" if it is for one choice."""
 
 
 @cache
 def _words() -> _Words:
     files = [lexicon(language, "instructions") for language in LANGUAGES]
-    kinds: dict[str, tuple[str, str]] = {}
-    for name in ("fillers", "answering", "negations"):
-        for words in files:
-            kinds.update(dict.fromkeys(words.words(name), ("", name)))
-    for matter in _MATTERS:
-        for words in files:
+    kinds: dict[str, str] = {}
+    for words in files:
+        for name in ("fillers", "answering", "negations"):
+            kinds |= dict.fromkeys(words.words(name), name)
+        for matter in _MATTERS:
             for choice, spellings in words.table(matter).items():
-                kinds.update(dict.fromkeys(spellings.split(), (matter, choice)))
+                kinds |= dict.fromkeys(spellings.split(), f"{matter}:{choice}")
     chinese = sorted((word for word in kinds if not word.isascii()), key=len, reverse=True)
     persons = [word for words in files for word in words.words("persons")]
     return _Words(

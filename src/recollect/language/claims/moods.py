@@ -110,6 +110,13 @@ def orders(sentence: str) -> bool:
     return shows(sentence, "standing") and not is_habit
 
 
+def tells_of_project(sentence: str) -> bool:
+    """Return whether it speaks of what several share, or of a thing, and not of the speaker."""
+    words = _words(sentence)
+    is_personal = words.regex("about_speaker").search(sentence)
+    return words.regex("about_project").search(sentence) is not None and not is_personal
+
+
 def announces_material(sentence: str) -> bool:
     """Return whether it introduces text to work on, rather than something the author says."""
     is_open = sentence.endswith((":", "：")) and not shows(sentence, "wish")

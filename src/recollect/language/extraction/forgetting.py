@@ -12,10 +12,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from recollect.domain.context import Tongue
-from recollect.domain.record import Evidence
 from recollect.language.claims import moods
 from recollect.language.entities import entities
-from recollect.language.extraction.utterances import readable, sentences
+from recollect.language.extraction.utterances import Sentence, readable, sentences
 from recollect.language.lexicon import lexicon
 
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
@@ -26,18 +25,16 @@ class ForgetWish(NamedTuple):
     """A thing that is not to be remembered any more, as a question, and where that was said."""
 
     question: str
-    language: Tongue
-    evidence: Evidence
+    said: Sentence
 
 
-def forget_wishes(turn: str, text: str) -> Iterator[ForgetWish]:
-    """Yield what the words of a user's turn ask to forget."""
+def forget_wishes(text: str) -> Iterator[ForgetWish]:
+    """Yield what a user's words ask to forget."""
     for it in sentences(readable(text)):
         if span := _thing(it.plain):
-            language = _language(it.plain)
             thing = text[it.start + span[0] : it.start + span[1]]
-            question = lexicon(language, "forgetting").table("questions")["what"].format(thing)
-            yield ForgetWish(question, language, Evidence(turn=turn, start=it.start, end=it.end))
+            questions = lexicon(_language(it.plain), "forgetting").table("questions")
+            yield ForgetWish(questions["what"].format(thing), it)
 
 
 def asks_to_forget(sentence: str) -> bool:

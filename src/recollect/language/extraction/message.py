@@ -1,4 +1,4 @@
-"""Claims of one message that have a form of their own, in Chinese and English.
+"""Claims of a conversation that have a form of their own, in Chinese and English.
 
 Procedures, proposals that the user confirms, and what an assistant has done. What is told and what
 is wished for have none: there a reader decides, see `writing`.
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import zip_longest
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
@@ -28,7 +27,7 @@ from recollect.language.extraction.utterances import (
     readable,
     sentences,
 )
-from recollect.language.lexicon import both, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 
 Label = Literal["asks", "agreed"]
 
@@ -36,6 +35,9 @@ _EDGE: Final = " \t\n,;:.!，。；：！、~"
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _QUESTION_MARKS: Final = "?？"
 _MAX_ANSWER_SENTENCES: Final = 2
+_MAX_WISH_CHARACTERS: Final = 200
+# Such a turn tells nothing itself.
+MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _EXPLICIT_CONFIDENCE: Final = 0.95
 _EXPLICIT_IMPORTANCE: Final = 0.8
 _CONFIDENCE: Final = 0.75
@@ -54,38 +56,28 @@ def language_of(plain: str) -> Tongue:
 def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -> str:
     """Return a statement that names the speaker instead of "I"."""
     words = text.strip(_EDGE)
-    opening = _openings().match(words)
+    opening = bilingual("voice", "openings", re.IGNORECASE).match(words)
     trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
     told = named(trimmed, language, name)
     if language == "en" or not is_theirs or told != trimmed:
         return told
     # Chinese leaves the subject out where it is the one who speaks.
-    has_subject = lexicon("zh", "voice").regex("has_subject").search(told)
-    return told if has_subject else name + told
+    return told if "我们" in told else name + told
 
 
 def labelled(label: Label, text: str, language: Tongue) -> str:
     """Return an order or a proposal word for word, behind its label."""
     words = text.strip(_EDGE)
-    if language == "zh" and (opening := _order_opening().match(words)):
+    voice = lexicon(language, "voice")
+    if language == "zh" and (opening := voice.regex("order_openings").match(words)):
         words = words[opening.end() :].strip(_EDGE) or words
-    return lexicon(language, "voice").table("labels")[label] + words
+    return voice.table("labels")[label] + words
 
 
 def _speaker(speaker: str, role: str, language: Tongue) -> str:
     """Return who "I" is: the speaker if the conversation names one, else their role."""
     roles = lexicon(language, "voice").table("roles")
     return speaker or roles["assistant" if role == "assistant" else "user"]
-
-
-@cache
-def _openings() -> re.Pattern[str]:
-    return re.compile(f"{both('voice', 'opening')}+", re.IGNORECASE)
-
-
-@cache
-def _order_opening() -> re.Pattern[str]:
-    return re.compile(f"{lexicon('zh', 'voice').pattern('order_opening')}+")
 
 
 # --- Claims --------------------------------------------------------------------------------------
@@ -149,9 +141,8 @@ def procedures_told(turn: Turn) -> Iterator[Claim]:
     yield from (_procedure(step, turn, explicit=False) for step in lists)
     for it in spoken:
         is_listed = any(step.start <= it.start < step.end for step in lists)
-        if is_listed or moods.stance(it.plain) not in {"told", "supposed", "requested"}:
-            continue
-        if step := in_sentence(turn.content, it.plain, it.start):
+        step = None if is_listed else in_sentence(turn.content, it.plain, it.start)
+        if step is not None:
             yield _procedure(step, turn, explicit=moods.shows(it.plain, "wish"))
 
 
@@ -242,3 +233,54 @@ def _effect(plain: str, turn: Turn, made: Sequence[str]) -> str:
     if is_run or (made and words.signs("made").find(plain)):
         return "tool-effects"
     return "task-traces" if words.signs("done").find(plain) else ""
+
+
+# --- Conversations: which turns are read, and how ------------------------------------------------
+
+
+def claims_of_form(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> Iterator[Claim]:
+    """Yield the claims of the turns.
+
+    System prompts and tool results are material, not statements: they are not read.
+    """
+    previous = next(filter(_says, reversed(before)), None)
+    for turn in turns:
+        if turn.act not in MATERIAL and turn.act != "question":
+            if turn.role == "assistant":
+                yield from work_done(turn)
+            elif turn.role == "user":
+                yield from agreed_by_user(turn, previous) if previous else ()
+                yield from procedures_told(turn)
+        previous = turn if _says(turn) else previous
+
+
+class KeepWish(NamedTuple):
+    """A turn that only asks to remember what was said, and the turn that said it, if any."""
+
+    turn: Turn
+    said: Turn | None
+
+
+def keep_wishes(turns: Sequence[Turn], before: Sequence[Turn] = ()) -> Iterator[KeepWish]:
+    """Yield the turns that are nothing but "remember this", 记住这个."""
+    said = next(filter(_says, reversed(before)), None)
+    for turn in turns:
+        if asks_to_keep(turn):
+            yield KeepWish(turn, said)
+        elif _says(turn):
+            said = turn
+
+
+def asks_to_keep(turn: Turn) -> bool:
+    """Return whether a user's turn only asks to remember what was said."""
+    if turn.role != "user" or turn.act in MATERIAL or len(turn.content) > _MAX_WISH_CHARACTERS:
+        return False
+    return only_asks_to_keep(sentences(readable(turn.content)))
+
+
+def _says(turn: Turn) -> bool:
+    """Return whether a turn is more than "got it", so that "this" may stand for its words."""
+    if turn.role != "assistant" or len(turn.content) > _MAX_WISH_CHARACTERS:
+        return turn.role in {"user", "assistant"} and turn.act not in MATERIAL
+    spoken = sentences(readable(turn.content))
+    return not all(moods.only_says(it.plain, "acknowledges") for it in spoken)

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from recollect.language.characters import HAN, fold
-from recollect.language.lexicon import both, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 from recollect.language.memory_block import strip_memory
 
 # Longer than anything said in one breath: a log, data, a text without punctuation.
@@ -86,7 +86,8 @@ def sentences(plain: str) -> tuple[Sentence, ...]:
     found: list[Sentence] = []
     start = 0
     for end in _ends(plain):
-        first, last = _trimmed(plain, start, end)
+        piece = plain[start:end]
+        first, last = end - len(piece.lstrip()), start + len(piece.rstrip())
         if first < last <= first + LONGEST_SENTENCE and _LETTER.search(plain, first, last):
             found.append(Sentence(start=first, end=last, plain=plain[first:last]))
         start = end
@@ -95,11 +96,11 @@ def sentences(plain: str) -> tuple[Sentence, ...]:
 
 def clauses(sentence: Sentence) -> list[Sentence]:
     """Return the parts of a sentence that stand for themselves."""
-    says_something = _says_something()
+    says_something = bilingual("clauses", "says_something")
     only_names = lexicon("en", "clauses").regex("only_names")
     found: list[Sentence] = []
     start = 0
-    for cut in _clause_end().finditer(sentence.plain):
+    for cut in bilingual("clauses", "clause_end").finditer(sentence.plain):
         # "Julia and I met", "my wife and I": no clause ends where none has said anything yet.
         before = sentence.plain[start : cut.start()]
         if says_something.search(before) and not only_names.fullmatch(before):
@@ -116,53 +117,24 @@ def part_of(sentence: Sentence, start: int, end: int) -> Sentence:
     )
 
 
-@cache
-def _clause_end() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\s)\s*+[;；–—]\s*+|{both('clauses', 'clause_end')}")
-
-
-@cache
-def _says_something() -> re.Pattern[str]:
-    return re.compile(f"[{HAN}]|{lexicon('en', 'clauses').pattern('says_something')}")
-
-
-@cache
-def _no_end() -> re.Pattern[str]:
-    return re.compile(rf"(?:{lexicon('en', 'clauses').pattern('no_end')}|^\s*\d{{1,2}})$")
-
-
 def _ends(plain: str) -> Iterator[int]:
     for match in _SENTENCE_END.finditer(plain):
         at = match.start()
-        if match[0] == "." and _no_end().search(_line_before(plain, at)):
-            continue
-        yield match.end()
+        before = plain[max(0, at - _LOOK_BACK_CHARACTERS) : at].rpartition("\n")[2]
+        if match[0] != "." or not lexicon("en", "clauses").regex("no_end").search(before):
+            yield match.end()
     yield len(plain)
-
-
-def _line_before(plain: str, at: int) -> str:
-    return plain[max(0, at - _LOOK_BACK_CHARACTERS) : at].rpartition("\n")[2]
-
-
-def _trimmed(plain: str, start: int, end: int) -> tuple[int, int]:
-    piece = plain[start:end]
-    return end - len(piece.lstrip()), start + len(piece.rstrip())
 
 
 def _plain(text: str) -> str:
     """Return the text in lower case and simplified characters, character for character."""
     for change in (str.lower, fold):
         changed = change(text)
-        text = (
-            changed
-            if len(changed) == len(text)
-            else "".join(_one(change(character), character) for character in text)
-        )
-    return text.replace("’", "'") if not text.isascii() else text
-
-
-def _one(changed: str, character: str) -> str:
-    return changed if len(changed) == 1 else character
+        if len(changed) != len(text):
+            each = ((change(character), character) for character in text)
+            changed = "".join(new if len(new) == 1 else old for new, old in each)
+        text = changed
+    return text.replace("’", "'")
 
 
 def _blank(match: re.Match[str]) -> str:
