@@ -46,6 +46,36 @@ async def test_a_fact_told_beside_something_else_is_kept(
 
 
 @pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("我家闺女昨天出生了！六斤八两，取名司徒念", "用户六斤"),
+        ("钟毓下个月离职，去读博了，可惜", "用户钟毓"),
+        ("又是内存，上周就这样。limit 从 2Gi 调到 4Gi 吧", "用户limit"),
+        ("发布窗口改了，改成周二晚上九点，周四跟财务结账撞了", "用户发布窗口"),
+        ("记住考级要带户口本原件，去年就白跑了一趟", "用户考级"),
+    ],
+)
+async def test_what_names_nobody_is_not_told_of_the_user(judged: Memory, said: str, wrong: str):
+    records = await _told(judged, said)
+    assert records
+    assert not any(wrong in record for record in records)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("住在苏州，做会计的", "用户住在苏州"),
+        ("每天早上六点跑步", "用户每天早上六点跑步"),
+        ("记住：喜欢靠窗的座位", "用户喜欢靠窗的座位"),
+    ],
+)
+async def test_what_users_leave_out_of_themselves_is_told_of_them(
+    judged: Memory, said: str, told: str
+):
+    assert any(told in record for record in await _told(judged, said))
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "If I lived in Berlin, I'd cycle to work every day.",

@@ -29,7 +29,12 @@ from recollect.language.extraction.corrections import (
     says_what_was_meant,
     told_again,
 )
-from recollect.language.extraction.message import claim_of, language_of, own_sentences
+from recollect.language.extraction.message import (
+    claim_of,
+    language_of,
+    own_sentences,
+    told_of_user,
+)
 from recollect.language.extraction.parts import (
     Part,
     last_clause,
@@ -60,6 +65,8 @@ _DOUBT: Final = 1.5
 _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
+# Where the one who is spoken of is told by name, even if Chinese left it out.
+_OF_USER: Final = frozenset({"user", "preference"})
 # What the user asked to remember may be of any category.
 _OPEN: Final = frozenset({"user", "project"})
 _PASSING: Final = "follow-up"
@@ -117,18 +124,22 @@ class ReaderExtractor:
         return tuple(once.values())
 
     async def _placed(self, claims: Sequence[Claim], turns: Mapping[str, Turn]) -> list[Claim]:
-        """Return the claims; what the user asked to remember has the category of what it states."""
-        said = [
-            turns[it.evidence[0].turn].content[it.evidence[0].start : it.evidence[0].end]
-            for it in claims
+        """Return the claims; what the user asked to remember is told as what it states."""
+        said = [turns[it.evidence[0].turn] for it in claims]
+        texts = [
+            turn.content[it.evidence[0].start : it.evidence[0].end]
+            for it, turn in zip(claims, said, strict=True)
         ]
-        guesses = await self._guesses([[text] for text in said])
-        return [
-            replace(claim, category=_category(guess, text, claim.category))
-            if claim.explicit and claim.category in _OPEN
-            else claim
-            for claim, text, guess in zip(claims, said, guesses, strict=True)
-        ]
+        guesses = await self._guesses([[text] for text in texts])
+        placed: list[Claim] = []
+        for claim, turn, text, guess in zip(claims, said, texts, guesses, strict=True):
+            if not (claim.explicit and claim.category in _OPEN):
+                placed.append(claim)
+                continue
+            is_theirs = turn.role == "user" and guess.about == _ABOUT_USER
+            told = told_of_user(claim, turn) if is_theirs else claim
+            placed.append(replace(told, category=_category(guess, text, claim.category)))
+        return placed
 
     async def _claims(
         self, facts: Sequence[_Fact], found: Sequence[Claim], before: Sequence[Turn]
@@ -498,12 +509,14 @@ def _claim(fact: _Fact, guess: FacetGuess) -> Claim:
     category = _category(guess, fact.words.plain, _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
+    about = fact.about or guess.about
+    of_user = about == _ABOUT_USER and category in _OF_USER
     claim = replace(
-        claim_of(category, fact.words, fact.told.said, explicit=fact.is_wished),
+        claim_of(category, fact.words, fact.told.said, explicit=fact.is_wished, is_theirs=of_user),
         topic=kinds.topic.get(facet) if fact.lasts == "long" else None,
         lasts=fact.lasts,
         facet=facet,
-        about=fact.about or guess.about,
+        about=about,
         corrects=fact.corrects,
         is_read=True,
     )

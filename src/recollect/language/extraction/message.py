@@ -47,8 +47,6 @@ _EXPLICIT_CONFIDENCE: Final = 0.95
 _EXPLICIT_IMPORTANCE: Final = 0.8
 _CONFIDENCE: Final = 0.75
 _IMPORTANT: Final = frozenset({"feedback", "decision", "convention"})
-# Chinese leaves the subject out where it is the one who speaks.
-_ABOUT_SPEAKER: Final = frozenset({"user", "preference"})
 
 
 def language_of(plain: str) -> Tongue:
@@ -60,7 +58,11 @@ def language_of(plain: str) -> Tongue:
 
 
 def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -> str:
-    """Return a statement that names the speaker instead of "I"."""
+    """Return a statement that names the speaker instead of "I".
+
+    Chinese leaves the subject out where it is the one who speaks, and where it was named before:
+    only what `is_theirs` gets their name.
+    """
     words = text.strip(_EDGE)
     opening = _openings().match(words)
     trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
@@ -104,22 +106,37 @@ def claim_of(
     *,
     explicit: bool = False,
     label: Label | None = None,
+    is_theirs: bool = False,
 ) -> Claim:
-    """Return the claim of a clause in this category."""
+    """Return the claim of a clause in this category; `is_theirs` if it tells of the speaker."""
     language, words = language_of(clause.plain), turn.content[clause.start : clause.end]
-    name = _speaker(turn.speaker, turn.role, language)
-    is_theirs = turn.role == "user" and category in _ABOUT_SPEAKER
     return Claim(
         kind=Kind.SEMANTIC,
         category=category,
         content=labelled(label, words, language)
         if label
-        else self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs),
+        else _told(words, turn, language, is_theirs=is_theirs),
         evidence=(Evidence(turn=turn.id, start=clause.start, end=clause.end),),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _CONFIDENCE,
         importance=_EXPLICIT_IMPORTANCE if explicit else 0.7 if category in _IMPORTANT else 0.6,
         explicit=explicit,
     )
+
+
+def told_of_user(claim: Claim, said: Turn) -> Claim:
+    """Return the claim of a user's own words that leave out whom they are about: the user."""
+    words = said.content[claim.evidence[0].start : claim.evidence[0].end]
+    return replace(claim, content=_told(words, said, language_of(words), is_theirs=True))
+
+
+def _told(words: str, turn: Turn, language: Tongue, *, is_theirs: bool) -> str:
+    name = _speaker(turn.speaker, turn.role, language)
+    if turn.role == "user" and lexicon("zh", "first_person").regex("relatives").match(
+        words.strip()
+    ):
+        # 妈妈生日快到了: only their children call them so.
+        is_theirs = True
+    return self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs)
 
 
 def _procedure(found: FoundProcedure, turn: Turn, *, explicit: bool) -> Claim:
