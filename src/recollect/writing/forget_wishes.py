@@ -108,7 +108,8 @@ class ForgetWishes:
 
 
 def _wishes(turn: Turn) -> list[ForgetWish]:
-    is_said = turn.role == "user" and turn.act in {"statement", "request", None}
+    # A polite wish has the form of a question.
+    is_said = turn.role == "user" and turn.act in {"statement", "request", "question", None}
     return forget_wishes(turn.id, turn.content) if is_said else []
 
 
@@ -133,9 +134,11 @@ def _claim(turn: Turn, wish: ForgetWish) -> Claim:
     return Claim(
         kind=Kind.SEMANTIC,
         category="feedback",
-        content=labelled("asks", said, wish.language),
+        content=labelled("asks", said.rstrip("?？"), wish.language),
         evidence=(wish.evidence,),
         confidence=_CONFIDENCE,
         importance=_IMPORTANCE,
         explicit=True,
+        # "Could you forget …?" has the form of a question, and is one's own words all the same.
+        is_read=True,
     )

@@ -1,7 +1,7 @@
 """Wishes to forget something that is remembered: "forget my phone number", 别再记我的电话.
 
-A wish names a thing and whose it is. "Don't forget …" is the opposite, "I forgot …" tells
-something, and "forget it" takes back what was just said; none of them is one.
+A wish names a thing and whose it is, or that its owner told it. "Don't forget …" is the opposite,
+"I forgot …" tells something, and "forget it" takes back what was just said; none of them is one.
 """
 
 from __future__ import annotations
@@ -52,12 +52,15 @@ def told_parts(text: str) -> list[str]:
 
 def _wishes(turn: str, text: str) -> Iterator[ForgetWish]:
     for sentence in sentences(readable(text)):
-        if (span := _thing(sentence.plain)) is not None:
+        if (found := _thing(sentence.plain)) is not None:
             language = _language(sentence)
-            thing = text[sentence.start + span[0] : sentence.start + span[1]]
+            start, end = found.span("thing")
+            thing = text[sentence.start + start : sentence.start + end]
+            questions = lexicon(language, "forgetting").table("questions")
+            is_told = found.groupdict().get("told") is not None
             yield ForgetWish(
                 thing=thing,
-                question=lexicon(language, "forgetting").table("questions")["what"].format(thing),
+                question=questions["told" if is_told else "what"].format(thing),
                 language=language,
                 evidence=Evidence(turn=turn, start=sentence.start, end=sentence.end),
             )
@@ -67,26 +70,34 @@ def _language(sentence: Sentence) -> Tongue:
     return "zh" if _HAN.search(sentence.plain) else "en"
 
 
-def _thing(sentence: str) -> tuple[int, int] | None:
-    """Return where a sentence names the thing to forget, if it asks for that."""
-    if moods.mood(sentence) == "interrogative":
-        return None
+def _thing(sentence: str) -> re.Match[str] | None:
+    """Return how a sentence names the thing to forget, if it asks for that."""
     language: Tongue = "zh" if _HAN.search(sentence) else "en"
-    for pattern in _patterns(language):
-        if found := pattern.match(sentence):
-            return found.span("thing")
-    return None
+    if moods.mood(sentence) == "interrogative" and not _courtesy(language).match(sentence):
+        return None
+    matches = (pattern.match(sentence) for pattern in _patterns(language))
+    return next(filter(None, matches), None)
+
+
+@cache
+def _courtesy(language: Tongue) -> re.Pattern[str]:
+    """Return how a request begins that has the form of a question: "can you …", 你能不能…."""
+    words = lexicon(language, "signals")
+    if language == "zh":
+        return re.compile(f"你?{words.pattern('courteous')}")
+    return re.compile(f"{words.pattern('opening')}{words.pattern('politeness')}")
 
 
 @cache
 def _patterns(language: Tongue) -> tuple[re.Pattern[str], ...]:
     words = lexicon(language, "forgetting")
-    asking, owner, ending = map(words.pattern, ("asking", "owner", "ending"))
+    asking, owner, told, ending = map(words.pattern, ("asking", "owner", "told", "ending"))
     gap = r"\s+" if language == "en" else ""
-    thing = rf"(?P<thing>{owner}{gap}[^,，.。;；!！?？]{{1,{_MAX_THING_CHARACTERS}}}?)"
+    what = rf"[^,，.。;；!！?？]{{1,{_MAX_THING_CHARACTERS}}}?"
     end = rf"(?:{ending})?\s*(?=[,，.。;；!！?？]|$)"
-    found = [rf"{asking}{gap}{thing}{end}"]
+    things = rf"(?P<thing>{owner}{gap}{what})", rf"(?P<told>{told}){gap}(?P<thing>{what})"
+    found = [rf"{asking}{gap}{thing}{end}" for thing in things]
     if language == "zh":
         before, behind = map(words.pattern, ("asking_before", "ways_behind"))
-        found.append(rf"{before}{thing}{behind}{end}")
+        found += [f"{before}{thing}{behind}{end}" for thing in things]
     return tuple(map(re.compile, found))
