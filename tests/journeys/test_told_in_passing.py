@@ -225,3 +225,27 @@ async def test_what_is_put_right_at_once_is_kept_with_what_puts_it_right(
     judged: Memory, said: str, kept: str
 ):
     assert await _told(judged, said) == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The boiler cuts out every time we run the dishwasher.",
+        "发布窗口是每周四晚上十点以后，老板定的",
+        "She always arrives late at the clinic, it drives the nurses nuts.",
+    ],
+)
+async def test_what_tells_of_a_thing_is_no_wish(judged: Memory, said: str):
+    records = await _told(judged, said)
+    assert records
+    assert not any(record.startswith(("User asks", "用户要求")) for record in records)
+
+
+async def test_a_wish_is_kept_with_what_it_is_for(judged: Memory):
+    records = await _told(judged, "oh and for any recipe you give me, use grams, never cups.")
+    assert records == ["User asks: oh and for any recipe you give me, use grams, never cups"]
+
+
+async def test_what_one_would_do_is_no_procedure(judged: Memory):
+    assert await _told(judged, "If I won the lottery I'd buy the whole lake, obviously") == []
+    assert await _told(judged, "If a build fails on main, roll back and tell Ana") != []

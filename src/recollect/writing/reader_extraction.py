@@ -16,7 +16,7 @@ from importlib.resources import files
 from itertools import groupby, zip_longest
 from typing import Final, NamedTuple, Protocol
 
-from recollect.domain.record import Evidence
+from recollect.domain.record import Evidence, Kind
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
@@ -70,6 +70,7 @@ _OF_USER: Final = frozenset({"user", "preference"})
 # What the user asked to remember may be of any category.
 _OPEN: Final = frozenset({"user", "project"})
 _PASSING: Final = "follow-up"
+_WISHED: Final = "preference"
 _QUESTION_MARKS: Final = ("?", "？")
 
 
@@ -106,6 +107,7 @@ class ReaderExtractor:
             ]
             own = [claim for claim in formed if claim.evidence[0].turn == it.said.id]
             own = [claim for claim in own if it.asks_to_remember or _is_meant(claim, read)]
+            own = [_with_condition(claim, it, read, own) for claim in own]
             own += _standing_wishes(it, read, own)
             found += (_confirmed(claim, read) for claim in own)
             facts += _facts(it, read, own)
@@ -302,15 +304,16 @@ def _is_meant(claim: Claim, read: Sequence[_ReadPart]) -> bool:
     """Return whether the reader may be wrong if it takes no wish for one.
 
     "I've been here for nine years, never late once" has the words of a wish, and so has what is
-    asked for once: "Can we talk about it in future?"
+    asked for once: "Can we talk about it in future?" What it finds told of a thing or of somebody
+    else is a fact: "The boiler stops every time it rains".
     """
     met = [it for part, it, _ in read if _meet(claim, part.clause)]
-    if not claim.explicit or not met:
+    if not claim.explicit or not met or any(map(_is_wish, met)):
         return True
-    return any(
-        _is_wish(it) or (it.worth >= -_DOUBT and it.stance not in {"asked", "requested"})
-        for it in met
-    )
+    told = [it for it in met if it.score > 0 and it.stance in TOLD]
+    if told and all(it.about and it.about != _ABOUT_USER for it in told):
+        return False
+    return any(it.worth >= -_DOUBT and it.stance not in {"asked", "requested"} for it in met)
 
 
 def _is_wish(reading: Reading) -> bool:
@@ -339,8 +342,34 @@ def _standing_wishes(
             if not says_something(words.plain):
                 # "Keep your answers short, please": what is asked for stands before it.
                 words = part_of(sentence, opening.length, end)
-            claim = claim_of("preference", words, told.said, explicit=True, label="asks")
+            claim = claim_of(_WISHED, words, told.said, explicit=True, label="asks")
             yield replace(claim, corrects=opening.corrects)
+
+
+def _with_condition(
+    claim: Claim, told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]
+) -> Claim:
+    """Return a wish with the parts of it that rules have not found, which tell when it holds.
+
+    "For any recipe you give me, use grams, never cups": on its own, the end holds for everything.
+    """
+    if claim.category != _WISHED or claim.kind is not Kind.SEMANTIC or not claim.explicit:
+        return claim
+    run: list[Part] = []
+    for it in read:
+        if _meet(claim, it.part.clause):
+            break
+        is_free = it.reading.wish == "standing" and _is_wish(it.reading)
+        is_free = is_free and not any(_meet(other, it.part.clause) for other in formed)
+        run = [*run, it.part] if is_free else []
+    run = [part for part in run if _meet(claim, part.sentence)]
+    if not run:
+        return claim
+    sentence, end = run[0].sentence, (claim.evidence[0].end or 0) - run[0].sentence.start
+    start = max(run[0].clause.start - sentence.start, preface(sentence.plain).length)
+    words = part_of(sentence, start, end)
+    whole = claim_of(_WISHED, words, told.said, explicit=True, label="asks")
+    return replace(claim, content=whole.content, evidence=whole.evidence)
 
 
 def _meet(claim: Claim, words: Sentence) -> bool:
