@@ -240,12 +240,20 @@ def is_of_profile(record: Record) -> bool:
     """Return whether the attribute is one of the profile and not about somebody else."""
     # A session's summary holds the words of everybody who spoke.
     is_summary = record.source == _SUMMARY
-    return facet_of(record) in _places() and record.about != "other" and not is_summary
+    name = facet_of(record)
+    # A thing has no allergy: the attribute was misread.
+    is_misread = record.about == "thing" and name in _places() and facets()[name].vital
+    return name in _places() and record.about != "other" and not is_misread and not is_summary
 
 
 def facet_of(record: Record) -> str:
-    """Return the attribute that a record states; a name is known without any model."""
-    return record.facet or (_IDENTITY if NAME in record.tags else "")
+    """Return the attribute that a record states; a name is known without any model.
+
+    What tells a name may tell more: "I'm called Ann, I run the platform team".
+    """
+    if NAME in record.tags and record.facet not in _places():
+        return _IDENTITY
+    return record.facet or ""
 
 
 def _is_shown(record: Record, now: datetime) -> bool:

@@ -71,6 +71,7 @@ _OF_USER: Final = frozenset({"user", "preference"})
 _OPEN: Final = frozenset({"user", "project"})
 _PASSING: Final = "follow-up"
 _WISHED: Final = "preference"
+_STANDING: Final = "instruction"
 _QUESTION_MARKS: Final = ("?", "？")
 
 
@@ -126,7 +127,10 @@ class ReaderExtractor:
         return tuple(once.values())
 
     async def _placed(self, claims: Sequence[Claim], turns: Mapping[str, Turn]) -> list[Claim]:
-        """Return the claims; what the user asked to remember is told as what it states."""
+        """Return the claims; what the user asked to remember is told as what it states.
+
+        A wish for all answers that states nothing else is a standing instruction.
+        """
         said = [turns[it.evidence[0].turn] for it in claims]
         texts = [
             turn.content[it.evidence[0].start : it.evidence[0].end]
@@ -136,7 +140,9 @@ class ReaderExtractor:
         placed: list[Claim] = []
         for claim, turn, text, guess in zip(claims, said, texts, guesses, strict=True):
             if not (claim.explicit and claim.category in _OPEN):
-                placed.append(claim)
+                is_wish = claim.explicit and claim.category == _WISHED
+                states_nothing = is_wish and guess.facet == "" and claim.kind is Kind.SEMANTIC
+                placed.append(replace(claim, facet=_STANDING) if states_nothing else claim)
                 continue
             is_theirs = turn.role == "user" and guess.about == _ABOUT_USER
             told = told_of_user(claim, turn) if is_theirs else claim
