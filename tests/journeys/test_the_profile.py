@@ -59,6 +59,18 @@ async def test_who_somebody_is_stands_in_it_whatever_is_told_beside_the_name(mem
     assert [line.facet for line in (await ann.profile()).lines] == ["identity"]
 
 
+async def test_what_is_to_come_stands_beside_what_holds_until_then(
+    memory: Memory, clock: TurnedClock
+):
+    ann = memory.scope(user="ann")
+    await ann.remember("Ann lives in Nice", facet="home", about="user")
+    clock.turn(hours=1)
+    await ann.remember("Ann moves to Oslo next month", facet="home", about="user")
+    assert await _profile(ann) == ["Ann lives in Nice", "Ann moves to Oslo next month"]
+    clock.turn(days=40)
+    assert await _profile(ann) == ["Ann moves to Oslo next month"], "nothing was written since"
+
+
 async def test_no_thing_has_an_allergy(memory: Memory):
     ann = memory.scope(user="ann")
     await ann.remember("Nobody may touch the server", facet="allergy", about="thing")

@@ -77,6 +77,18 @@ def last_day(text: str, said_at: datetime) -> datetime | None:
     return max(ends).replace(tzinfo=said_at.tzinfo) if ends else None
 
 
+def begins(text: str, said_at: datetime) -> datetime | None:
+    """Return when that begins which a text tells of times to come alone; None if it tells of now.
+
+    "Next month I'm in Taipei": where one lives until then is another matter.
+    """
+    plain, now = fold(text), said_at.replace(tzinfo=None)
+    intervals = [it.interval for it in find_mentions(plain, now) if not it.recurs]
+    if not intervals or any(it.start <= now or it.end - it.start > _MONTH for it in intervals):
+        return None
+    return min(it.start for it in intervals).replace(tzinfo=said_at.tzinfo)
+
+
 def _date_beside(mention: Mention, text: str, now: datetime, language: Tongue) -> str:
     """Return the date that belongs behind a time; empty if none does, or none is certain."""
     if text[mention.stop :].lstrip().startswith(_UNDATED) or _is_quoted(mention, text):
