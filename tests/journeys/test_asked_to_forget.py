@@ -258,3 +258,8 @@ async def test_a_polite_wish_for_what_was_told_is_carried_out(
         await memory.drain()
         assert gone in " ".join(await contents(memory, Status.DELETED))
         assert len(await contents(memory)) == 2, "where they live, and the wish"
+        for record in await memory.list():
+            await memory.update(record.id, facet="instruction", about="user")
+        (line,) = (await memory.profile()).lines
+        assert gone not in line.text
+        assert "forget-wish" not in (await memory.get(line.id)).tags, "it stands in no prompt"

@@ -22,6 +22,7 @@ from recollect.domain.record import Evidence, Record, Version
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import ProfileSettings
 from recollect.domain.turn import Turn
+from recollect.domain.write import FORGET_WISH
 from recollect.language.characters import fold
 from recollect.language.characters import language as language_of
 from recollect.language.extraction.grounding import ground
@@ -246,12 +247,14 @@ def _places() -> Mapping[str, int]:
 
 def is_of_profile(record: Record) -> bool:
     """Return whether the attribute is one of the profile and not about somebody else."""
-    # A session's summary holds the words of everybody who spoke.
-    is_summary = record.source == _SUMMARY
+    # A session's summary holds the words of everybody who spoke, and who asked to forget something
+    # wants it in no prompt.
+    if record.source == _SUMMARY or FORGET_WISH in record.tags:
+        return False
     name = facet_of(record)
     # A thing has no allergy: the attribute was misread.
     is_misread = record.about == "thing" and name in _places() and facets()[name].vital
-    return name in _places() and record.about != "other" and not is_misread and not is_summary
+    return name in _places() and record.about != "other" and not is_misread
 
 
 def facet_of(record: Record) -> str:
