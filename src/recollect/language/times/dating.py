@@ -7,6 +7,7 @@ those in names and quotations.
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 
 from recollect.domain.context import Tongue
 from recollect.language.characters import fold
@@ -116,12 +117,22 @@ def _counts_from(now: datetime, mention: Mention) -> bool:
 
 
 def _is_certain(mention: Mention, text: str, now: datetime) -> bool:
-    """Return whether people agree on the day: "next Friday" may be this week's or next week's."""
+    """Return whether people agree on the day: "next Friday" may be this week's or next week's.
+
+    这几天 and 那两天 may be days that were spoken of: 下周出差，这几天评审推迟.
+    """
+    if _spoken_of().search(text, max(0, mention.begin - 1), mention.stop):
+        return False
     words = text[mention.begin : mention.stop].lower().split()
     names_a_weekday = words[1:2] and words[1] in lexicon("en", "times").words("day_names")
     if not names_a_weekday or "week" in words:
         return True
     return abs(midnight(mention.interval.start) - midnight(now)) <= _LONGEST
+
+
+@cache
+def _spoken_of() -> re.Pattern[str]:
+    return lexicon("zh", "times").regex("spoken_of")
 
 
 def _date(interval: Interval, language: Tongue) -> str:
