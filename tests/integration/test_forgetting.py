@@ -1,6 +1,7 @@
 """What forgetting erases, who may ask for it, and what it does when somebody is in the way."""
 
 import asyncio
+import json
 import re
 import sqlite3
 import threading
@@ -456,6 +457,25 @@ async def test_verification_finds_what_somebody_left(memory: Memory, database_pa
     assert (left.term, left.place) == ("zorblaxian", "the file recollect.log")
     assert left.detail == "recollect.log:16"
     assert "earlier versions of memories" in proof.searched
+
+
+async def test_the_words_of_every_line_of_a_log_are_no_traces(memory: Memory, database_path: Path):
+    log = database_path.parent / "logs" / "recollect.log"
+    log.parent.mkdir()
+    line = {
+        "at": "2026-11-19T20:14:35+00:00",
+        "level": "info",
+        "logger": "recollect.server.requests",
+        "message": "request",
+        "operation": "consolidate",
+        "key": "zorblaxian",
+    }
+    log.write_text(f"{json.dumps(line)}\n")
+    said = "Since the operation at zorblaxian Ann wants to consolidate every request"
+    record = await memory.remember(said)
+    proof = (await memory.forget(record.id, verify=True)).verification
+    assert proof is not None
+    assert [it.term for it in proof.traces] == ["zorblaxian"], "that was said, and is left"
 
 
 @pytest.mark.sqlite("only its full text keeps what was removed until it is merged")

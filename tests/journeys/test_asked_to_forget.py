@@ -231,3 +231,35 @@ async def test_what_others_share_is_never_meant(database_path: Path, real_model:
         await ann.observe({"role": "user", "content": "Forget my phone number."}, session="s")
         assert not await ann.extract()
         assert await contents(bo) == ["User's phone number is 555-0199"]
+
+
+@pytest.mark.parametrize(
+    ("told", "wish", "gone"),
+    [
+        (
+            ["My cardiologist banned coffee after the palpitations.", "I live in Oslo."],
+            "Can you forget what I told you about my palpitations?",
+            "palpitations",
+        ),
+        (
+            ["我妈7月因为胆结石住院了。", "我住在杭州。"],
+            "你能不能把我说的我妈住院的事忘了？",
+            "胆结石",
+        ),
+    ],
+    ids=["en", "zh"],
+)
+async def test_a_polite_wish_for_what_was_told_is_carried_out(
+    database_path: Path, real_model: None, told: Sequence[str], wish: str, gone: str
+):
+    await talk(database_path, "monday", *told)
+    await talk(database_path, "tuesday", wish)
+    async with Memory.open(database_path) as memory:
+        await memory.drain()
+        assert gone in " ".join(await contents(memory, Status.DELETED))
+        assert len(await contents(memory)) == 2, "where they live, and the wish"
+        for record in await memory.list():
+            await memory.update(record.id, facet="instruction", about="user")
+        (line,) = (await memory.profile()).lines
+        assert gone not in line.text
+        assert "forget-wish" not in (await memory.get(line.id)).tags, "it stands in no prompt"

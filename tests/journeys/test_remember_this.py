@@ -60,7 +60,7 @@ async def test_what_contradicts_the_record_is_kept_beside_it(memory: Memory, jud
     ("said", "kept"),
     [
         ("记住这个：我对花生过敏", "用户对花生过敏"),
-        ("帮我记一下这个：门禁密码在抽屉里", "用户门禁密码在抽屉里"),
+        ("帮我记一下这个：门禁密码在抽屉里", "门禁密码在抽屉里"),
         ("Remember this: my desk is on floor 4", "User's desk is on floor 4"),
         ("Remember this project uses Go", "this project uses Go"),
         ("记住这个项目用 Go 写", "这个项目用 Go 写"),

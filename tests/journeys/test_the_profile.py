@@ -45,6 +45,55 @@ async def _profile(memory: Memory) -> list[str]:
     return [line.text for line in (await memory.profile()).lines]
 
 
+# --- What belongs into it -------------------------------------------------------------------------
+
+
+async def test_who_somebody_is_stands_in_it_whatever_is_told_beside_the_name(memory: Memory):
+    ann = memory.scope(user="ann")
+    await ann.remember(
+        "User's name is Ann, she runs the platform team",
+        facet="responsibility",
+        about="user",
+        tags=["name"],
+    )
+    assert [line.facet for line in (await ann.profile()).lines] == ["identity"]
+
+
+async def test_what_is_to_come_stands_beside_what_holds_until_then(
+    memory: Memory, clock: TurnedClock
+):
+    ann = memory.scope(user="ann")
+    await ann.remember("Ann lives in Nice", facet="home", about="user")
+    clock.turn(hours=1)
+    await ann.remember("Ann moves to Oslo next month", facet="home", about="user")
+    assert await _profile(ann) == ["Ann lives in Nice", "Ann moves to Oslo next month"]
+    clock.turn(days=40)
+    assert await _profile(ann) == ["Ann moves to Oslo next month"], "nothing was written since"
+
+
+async def test_no_thing_has_an_allergy(memory: Memory):
+    ann = memory.scope(user="ann")
+    await ann.remember("Nobody may touch the server", facet="allergy", about="thing")
+    await ann.remember("Ann is allergic to nuts", facet="allergy", about="user")
+    assert await _profile(ann) == ["Ann is allergic to nuts"]
+
+
+@pytest.mark.usefixtures("real_model")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "And please always give me type hints, my reviewer Ingrid rejects anything without.",
+        "oh and for any recipe you give me, use grams, never cups.",
+        "以后写请柬的时候都用全名",
+    ],
+)
+async def test_every_standing_wish_stands_in_it(judged: Memory, said: str):
+    await judged.observe([{"role": "user", "content": said}], session="talk")
+    await judged.extract("talk")
+    (line,) = await _profile(judged)
+    assert line.startswith(("User asks", "用户要求"))
+
+
 # --- It is there, and the same --------------------------------------------------------------------
 
 

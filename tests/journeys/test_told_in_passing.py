@@ -46,6 +46,36 @@ async def test_a_fact_told_beside_something_else_is_kept(
 
 
 @pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("我家闺女昨天出生了！六斤八两，取名司徒念", "用户六斤"),
+        ("钟毓下个月离职，去读博了，可惜", "用户钟毓"),
+        ("又是内存，上周就这样。limit 从 2Gi 调到 4Gi 吧", "用户limit"),
+        ("发布窗口改了，改成周二晚上九点，周四跟财务结账撞了", "用户发布窗口"),
+        ("记住考级要带户口本原件，去年就白跑了一趟", "用户考级"),
+    ],
+)
+async def test_what_names_nobody_is_not_told_of_the_user(judged: Memory, said: str, wrong: str):
+    records = await _told(judged, said)
+    assert records
+    assert not any(wrong in record for record in records)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("住在苏州，做会计的", "用户住在苏州"),
+        ("每天早上六点跑步", "用户每天早上六点跑步"),
+        ("记住：喜欢靠窗的座位", "用户喜欢靠窗的座位"),
+    ],
+)
+async def test_what_users_leave_out_of_themselves_is_told_of_them(
+    judged: Memory, said: str, told: str
+):
+    assert any(told in record for record in await _told(judged, said))
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "If I lived in Berlin, I'd cycle to work every day.",
@@ -195,3 +225,27 @@ async def test_what_is_put_right_at_once_is_kept_with_what_puts_it_right(
     judged: Memory, said: str, kept: str
 ):
     assert await _told(judged, said) == [kept]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The boiler cuts out every time we run the dishwasher.",
+        "发布窗口是每周四晚上十点以后，老板定的",
+        "She always arrives late at the clinic, it drives the nurses nuts.",
+    ],
+)
+async def test_what_tells_of_a_thing_is_no_wish(judged: Memory, said: str):
+    records = await _told(judged, said)
+    assert records
+    assert not any(record.startswith(("User asks", "用户要求")) for record in records)
+
+
+async def test_a_wish_is_kept_with_what_it_is_for(judged: Memory):
+    records = await _told(judged, "oh and for any recipe you give me, use grams, never cups.")
+    assert records == ["User asks: oh and for any recipe you give me, use grams, never cups"]
+
+
+async def test_what_one_would_do_is_no_procedure(judged: Memory):
+    assert await _told(judged, "If I won the lottery I'd buy the whole lake, obviously") == []
+    assert await _told(judged, "If a build fails on main, roll back and tell Ana") != []

@@ -123,7 +123,7 @@ class Shared(OptionGroup):
 
     data: Annotated[
         str | None,
-        _option(_EVERYWHERE, "Database file (….db), data folder or server URL.", metavar="PATH"),
+        _option(_EVERYWHERE, "Database file (….db), data folder or database URL.", metavar="PATH"),
     ] = None
     user: Annotated[str | None, _option(_EVERYWHERE, "User whose memory to use.", metavar="ID")] = (
         None

@@ -435,7 +435,8 @@ class SqlProof:
             traces += await _strays(store)
             searched.append(store.name)
         for path in self._places():
-            places = await asyncio.to_thread(raw_search.search_file, path, wanted)
+            search_in = raw_search.search_log if ".log" in path.name else raw_search.search_file
+            places = await asyncio.to_thread(search_in, path, wanted)
             traces += [in_file(it, path, at, database) for it, at in places.items()]
             searched.append(file_words(path, database))
         for name, content in await asyncio.to_thread(lambda: [*self._database.ledger.contents()]):

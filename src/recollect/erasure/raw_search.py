@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -49,6 +50,30 @@ def search_file(path: Path, wanted: Mapping[bytes, str]) -> dict[str, int]:
         for pattern, at in patterns.find(chunk).items():
             found[wanted[pattern]] = min(found.get(wanted[pattern], start + at), start + at)
     return found
+
+
+# Keys of a line of a log, and what tells its kind and not what happened.
+_FRAME: Final = re.compile(
+    rb'"(?:at|level|logger|method|operation)": "[^"]*"|"message": "request"|"[a-z_]+": '
+)
+_LINE: Final = b'{"at": "'
+
+
+def search_log(path: Path, wanted: Mapping[bytes, str]) -> dict[str, int]:
+    """Return the names of the patterns that a log says, each with its first position in the file.
+
+    The words that frame every line prove nothing: "operation" is there whatever was said.
+    """
+    found = search_file(path, wanted)
+    if not found:
+        return found
+    patterns = ManyPatterns(it for it, name in wanted.items() if name in found)
+    said: set[str] = set()
+    with path.open("rb") as lines:
+        for line in lines:
+            text = _FRAME.sub(b"", line) if line.startswith(_LINE) else line
+            said.update(wanted[it] for it in patterns.find(text))
+    return {name: at for name, at in found.items() if name in said}
 
 
 def _escaped(character: str) -> str:

@@ -13,7 +13,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -474,6 +474,7 @@ class LocalReader:
         whose, asked = int(about.argmax()), int(wish.argmax())
         is_named = _share(about, [whose]) >= math.log(self._calibration.about)
         subject = _ABOUT[whose] if is_named else ""
+        subjects = {name: math.exp(_share(about, [it])) for it, name in enumerate(_ABOUT)}
         is_wish = _share(wish, [asked]) >= math.log(self._calibration.wish)
         return Reading(
             score=odds - self._calibration.limit,
@@ -482,10 +483,10 @@ class LocalReader:
             stance=_STANCES[int(stance.argmax())],
             about=subject,
             wish=_WISHES[asked] if is_wish else "none",
-            states=self._states(facet, subject),
+            states=replace(self._states(facet), about=subject, abouts=subjects),
         )
 
-    def _states(self, scores: Scores, about: str) -> FacetGuess:
+    def _states(self, scores: Scores) -> FacetGuess:
         """Return which attribute a part states."""
         names = (*facets(), "")
         cooled = scores.astype(np.float64) / self._calibration.facet_temperature
@@ -494,7 +495,6 @@ class LocalReader:
         is_likely = bool(odds[best] >= self._calibration.facet)
         return FacetGuess(
             facet=names[best] if is_likely else "",
-            about=about,
             probability=float(odds[best]),
             facets=dict(zip(names, odds.tolist(), strict=True)),
         )

@@ -22,11 +22,13 @@ from recollect.domain.record import Evidence, Record, Version
 from recollect.domain.scope import Caller, Scope
 from recollect.domain.sections import ProfileSettings
 from recollect.domain.turn import Turn
+from recollect.domain.write import FORGET_WISH
 from recollect.language.characters import fold
 from recollect.language.characters import language as language_of
 from recollect.language.extraction.grounding import ground
 from recollect.language.extraction.own_words import are_own_words
 from recollect.language.memory_block import profile_block
+from recollect.language.times.dating import begins
 from recollect.ports.language_model import TokenCounter
 from recollect.ports.runtime import Clock
 from recollect.ports.store import Store, one_snapshot
@@ -150,7 +152,7 @@ class ProfileReader:
         times = (
             moment
             for record in listed
-            for moment in (record.expires_at, record.valid_from, record.valid_to)
+            for moment in (record.expires_at, record.valid_from, record.valid_to, _begins(record))
         )
         until = min((time for time in times if time is not None and time > now), default=None)
         found = await self._find(scopes, now, listed)
@@ -191,12 +193,18 @@ class ProfileReader:
     async def _without_older(
         self, scopes: Sequence[Scope], records: Sequence[Record], now: datetime
     ) -> list[Record]:
-        """Return the records that no later statement supersedes or repeats, in their order."""
+        """Return the records that no later statement supersedes or repeats, in their order.
+
+        What is only to come supersedes nothing yet.
+        """
         by_id = {record.id: record for record in records}
+        to_come = {record.id for record in records if (at := _begins(record)) and at > now}
         links = [
             link
             for link in await self._store.links(scopes, sorted(by_id))
-            if link.older in by_id and link.relation in ("update", "same")
+            if link.older in by_id
+            and link.relation in ("update", "same")
+            and link.newer not in to_come
         ]
         outside = sorted({link.newer for link in links} - by_id.keys())
         later = await self._origins.own_among(scopes, outside, now)
@@ -209,13 +217,14 @@ class ProfileReader:
         newest: dict[str, Record] = {}
         for record in rest:
             name = facet_of(record)
-            if name in _places() and facets()[name].single:
+            if name in _places() and facets()[name].single and record.id not in to_come:
                 newest[name] = max(newest.get(name, record), record, key=_age)
         said: set[str] = set()
         kept: list[Record] = []
         for record in sorted(rest, key=_order):
             words = "".join(fold(record.content).casefold().split())
-            if newest.get(facet_of(record), record) is record and words not in said:
+            is_current = newest.get(facet_of(record), record) is record or record.id in to_come
+            if is_current and words not in said:
                 kept.append(record)
                 said.add(words)
         return kept
@@ -238,14 +247,24 @@ def _places() -> Mapping[str, int]:
 
 def is_of_profile(record: Record) -> bool:
     """Return whether the attribute is one of the profile and not about somebody else."""
-    # A session's summary holds the words of everybody who spoke.
-    is_summary = record.source == _SUMMARY
-    return facet_of(record) in _places() and record.about != "other" and not is_summary
+    # A session's summary holds the words of everybody who spoke, and who asked to forget something
+    # wants it in no prompt.
+    if record.source == _SUMMARY or FORGET_WISH in record.tags:
+        return False
+    name = facet_of(record)
+    # A thing has no allergy: the attribute was misread.
+    is_misread = record.about == "thing" and name in _places() and facets()[name].vital
+    return name in _places() and record.about != "other" and not is_misread
 
 
 def facet_of(record: Record) -> str:
-    """Return the attribute that a record states; a name is known without any model."""
-    return record.facet or (_IDENTITY if NAME in record.tags else "")
+    """Return the attribute that a record states; a name is known without any model.
+
+    What tells a name may tell more: "I'm called Ann, I run the platform team".
+    """
+    if NAME in record.tags and record.facet not in _places():
+        return _IDENTITY
+    return record.facet or ""
 
 
 def _is_shown(record: Record, now: datetime) -> bool:
@@ -254,6 +273,14 @@ def _is_shown(record: Record, now: datetime) -> bool:
         return False
     has_begun = record.valid_from is None or record.valid_from <= now
     return has_begun and (record.valid_to is None or now < record.valid_to)
+
+
+def _begins(record: Record) -> datetime | None:
+    """Return when the value of an attribute begins that has one value at a time, if it is told."""
+    name = facet_of(record)
+    if name not in facets() or not facets()[name].single:
+        return None
+    return begins(record.content, record.first_observed)
 
 
 def _order(record: Record) -> tuple[float, float, datetime, str]:

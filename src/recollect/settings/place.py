@@ -16,6 +16,10 @@ _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _DEFAULT_HINT: Final = (
     "Name a database file or a data folder, or leave it out for the default place."
 )
+_SERVER_HINT: Final = (
+    "Commands open the database that a server serves: name its file, folder or database URL, also "
+    "while it runs. From Python, Memory.open('http://…') asks the server."
+)
 _DATABASE_SUFFIXES: Final = frozenset({".db", ".sqlite", ".sqlite3"})
 # What a data folder may hold before its database exists: our files, and those of file systems.
 _OWN_NAMES: Final = frozenset(
@@ -42,7 +46,9 @@ def checked_place(place: str | Path) -> Path:
             "'in_memory'}}), or RECOLLECT_STORAGE__BACKEND=in_memory.",
         )
     if isinstance(place, str) and _ADDRESS.match(place):
-        raise _refusal(f"is a path, and {place.partition('://')[0]}://… is an address")
+        scheme = place.partition("://")[0]
+        hint = _SERVER_HINT if scheme.lower() in ("http", "https") else _DEFAULT_HINT
+        raise _refusal(f"is a path, and {scheme}://… is an address", hint=hint)
     _require_possible(place)
     path = Path(place)
     # An unknown `~name` is reported where it is expanded.

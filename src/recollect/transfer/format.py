@@ -315,7 +315,8 @@ def read_header(line: bytes) -> Header:
         raise InvalidInput(
             "The first line is not the header of a Recollect export; nothing was changed",
             code="not_an_export",
-            hint="Give a file made by `recollect export`; one that is compressed ends with .gz.",
+            hint="Give a file made by `recollect export`; one that is compressed ends with .gz. "
+            "What another memory exported needs its name: `--from mem0`.",
         )
     if not 1 <= number <= FORMAT:
         raise InvalidInput(

@@ -106,7 +106,8 @@ class ForgetWishes:
 
 
 def _wishes(turn: Turn) -> list[ForgetWish]:
-    is_said = turn.role == "user" and turn.act in {"statement", "request", None}
+    # A polite wish has the form of a question.
+    is_said = turn.role == "user" and turn.act in {"statement", "request", "question", None}
     return [*forget_wishes(turn.content)] if is_said else []
 
 

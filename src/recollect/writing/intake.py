@@ -363,8 +363,7 @@ def _record_of(
     is_theirs = is_user_profile(claim.category) and caller.scope.user is not None
     scope = caller.scope.of_user if is_theirs else caller.scope
     record = new_record(claim.content, fields, scope, now)
-    if claim.facet:
-        record = record.evolve(facet=claim.facet, about=claim.about)
+    record = record.evolve(facet=claim.facet or None, about=claim.about)
     return record if claim.details is None else record.evolve(details=claim.details)
 
 

@@ -16,6 +16,7 @@ from importlib.resources import files
 from itertools import groupby, zip_longest
 from typing import Final, NamedTuple, Protocol
 
+from recollect.domain.facets import facets
 from recollect.domain.record import Evidence
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
@@ -65,7 +66,12 @@ _MAX_ANSWER_WORDS: Final = 8
 _MAX_ANSWER_HAN: Final = 16
 _ABOUT_USER: Final = "user"
 _PROJECT: Final = "project"
+# Where the one who is spoken of is told by name, even if Chinese left it out.
+_OF_USER: Final = frozenset({"user", "preference"})
+_EVEN: Final = 0.5
 _PASSING: Final = "follow-up"
+_WISHED: Final = "preference"
+_STANDING: Final = "instruction"
 _QUESTION_MARKS: Final = ("?", "？")
 
 
@@ -276,6 +282,10 @@ def _worded_wish(read: Sequence[_ReadPart]) -> Wish:
     "I've been here for nine years, never late once" has the words of a wish. Who says "remember" is
     believed.
     """
+    told = [it.reading for it in read if it.reading.score > 0 and it.reading.stance in TOLD]
+    if told and all(it.about and it.about != _ABOUT_USER for it in told):
+        # "The boiler stops every time it rains": a fact of a thing or of somebody else.
+        return "none"
     sentence, clause = read[0].part.sentence.plain, read[0].part.whole.plain
     if moods.stance(sentence) == "told" and moods.shows(sentence, "remember"):
         return "remember"
@@ -309,7 +319,8 @@ def _standing_wishes(
 
     for (_, is_wish), group in groupby(read, place):
         if is_wish:
-            run = [it.part for it in group]
+            members = list(group)
+            run = [it.part for it in members]
             sentence, start = run[0].sentence, run[0].clause.start
             opening = preface(sentence.plain)
             start = max(start - sentence.start, opening.length)
@@ -318,8 +329,12 @@ def _standing_wishes(
             if not says_something(words.plain):
                 # "Keep your answers short, please": what is asked for stands before it.
                 words = part_of(sentence, opening.length, end)
-            claim = claim_of("preference", words, told.said, explicit=True, label="asks")
-            yield replace(claim, corrects=opening.corrects)
+            claim = claim_of(_WISHED, words, told.said, explicit=True, label="asks")
+            facet = _clearest([it.reading.states for it in members]).facet or ""
+            is_of_profile = facet in facets() and facets()[facet].profile is not None
+            yield replace(
+                claim, facet=facet if is_of_profile else _STANDING, corrects=opening.corrects
+            )
 
 
 def _meet(claim: Claim, words: Sentence) -> bool:
@@ -488,8 +503,11 @@ def _claim(fact: _Fact) -> Claim:
     category = _category(facet, fact.words.plain, _PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
+    is_theirs = category in _OF_USER and fact.states.abouts.get(_ABOUT_USER, 1.0) > _EVEN
     claim = replace(
-        claim_of(category, fact.words, fact.told.said, explicit=fact.is_wished),
+        claim_of(
+            category, fact.words, fact.told.said, explicit=fact.is_wished, is_theirs=is_theirs
+        ),
         topic=kinds.topic.get(facet) if fact.lasts == "long" else None,
         lasts=fact.lasts,
         facet=facet,
@@ -521,7 +539,7 @@ def _kinds() -> _Kinds:
     data = tomllib.loads((files("recollect.language") / "data" / "facets.toml").read_text("utf-8"))
 
     def by_facet(table: Mapping[str, str]) -> dict[str, str]:
-        return {facet: name for name, facets in table.items() for facet in facets.split()}
+        return {facet: name for name, some in table.items() for facet in some.split()}
 
     topics: dict[str, Topic] = by_facet(data["topic"])  # pyright: ignore[reportAssignmentType]
     return _Kinds(by_facet(data["category"]), topics)

@@ -33,6 +33,12 @@ def test_a_log_tells_its_levels_and_the_one_error():
     assert "/dev/sdb1 is full" in told
 
 
+def test_lines_that_differ_by_their_numbers_are_told_from_the_first_to_the_last():
+    text = "\n".join(f"pallet {n}: bay {n % 37}, {n % 900} kg" for n in range(4000, 5600))
+    assert _told(text, 200) == "pallet 4000: bay 4, 400 kg … pallet 5599: bay 12, 199 kg × 1600"
+    assert _told("\n".join(["still waiting for 5 workers"] * 30), 200).count("waiting") == 1
+
+
 def test_a_java_trace_tells_its_root_cause_and_where_it_arose():
     text = "\n".join(
         [

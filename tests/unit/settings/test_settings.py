@@ -215,6 +215,13 @@ def test_what_is_no_path_does_not_become_a_folder_of_that_name(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_who_names_a_running_server_is_told_what_a_command_opens():
+    with pytest.raises(SettingsError) as it:
+        Settings.at("http://127.0.0.1:7077")
+    assert it.value.hint is not None
+    assert "the database that a server serves" in it.value.hint
+
+
 @pytest.mark.parametrize("place", ["nowhere/x.db", "nowhere/data", "nowhere/deep/er/x.sqlite"])
 def test_a_place_in_a_folder_that_is_not_there_is_refused(place: str, tmp_path: Path):
     with pytest.raises(SettingsError, match="there is no such folder") as caught:

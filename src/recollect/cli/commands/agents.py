@@ -82,7 +82,7 @@ async def move_agent(
         str | None,
         typer.Option(
             metavar="STORE",
-            help="A store of the settings file, `common`, a server URL or a database file.",
+            help="A store of the settings file, `common`, a database URL or a database file.",
         ),
     ] = None,
     password_env: PasswordVariable = None,
@@ -116,7 +116,7 @@ async def try_store(
         str,
         typer.Option(
             metavar="STORE",
-            help="A store of the settings file, `common`, a server URL or a database file.",
+            help="A store of the settings file, `common`, a database URL or a database file.",
         ),
     ],
     password_env: PasswordVariable = None,

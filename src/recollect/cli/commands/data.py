@@ -97,7 +97,7 @@ async def restore(
 async def copy(
     shared: Shared,
     origin: Annotated[
-        str, typer.Option("--from", metavar="PLACE", help="File, folder or server URL to copy.")
+        str, typer.Option("--from", metavar="PLACE", help="File, folder or database URL to copy.")
     ],
     target: Annotated[
         str, typer.Option("--to", metavar="PLACE", help="Empty place of any of these kinds.")

@@ -82,18 +82,19 @@ _TOTALS: Final = 1.5
 _EXACT: Final = 0.7
 _MAX_EXACT: Final = 2.1
 _FRAGMENT: Final = 2.5
+_A_FEW: Final = 2
 
 
 class Kind:
     """A line and those like it."""
 
-    __slots__ = ("_signal", "count", "first", "first_line", "last_line", "shown")
+    __slots__ = ("_signal", "count", "first", "first_line", "last", "last_line", "shown")
 
     def __init__(self, text: str, line: int, shown: str, signal: str) -> None:
         self.first = text
         self.first_line = self.last_line = line
         # What is quoted: the line, perhaps without its time.
-        self.shown = shown
+        self.shown = self.last = shown
         self.count = 1
         self._signal = signal
 
@@ -134,6 +135,7 @@ class Lines:
                 return kind
         kind.count += 1
         kind.last_line = number
+        kind.last = shown or text
         return kind
 
     def findings(
@@ -178,8 +180,13 @@ class Lines:
                 weight += _spoken_worth(kind.first)
             if is_beside:
                 weight *= _BESIDE if signal in signals or is_few else _LEFT_OVER
+            said = without_rules(kind.shown)
+            if 2 * kind.count > self.number and kind.count > _A_FEW:
+                # What most of a text is made of: its first line alone would be taken for all.
+                ends = said, without_rules(kind.last)
+                said = " … ".join(dict.fromkeys(ends))
             yield Finding(
-                text=without_rules(kind.shown),
+                text=said,
                 weight=weight,
                 line=kind.first_line,
                 count=kind.count,

@@ -1,7 +1,7 @@
 """Wishes to forget something that is remembered: "forget my phone number", 别再记我的电话.
 
-A wish names a thing and whose it is. "Don't forget …" is the opposite, "I forgot …" tells
-something, and "forget it" takes back what was just said; none of them is one.
+A wish names a thing and whose it is, or that its owner told it. "Don't forget …" is the opposite,
+"I forgot …" tells something, and "forget it" takes back what was just said; none of them is one.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ class ForgetWish(NamedTuple):
 def forget_wishes(text: str) -> Iterator[ForgetWish]:
     """Yield what a user's words ask to forget."""
     for it in sentences(readable(text)):
-        if span := _thing(it.plain):
-            thing = text[it.start + span[0] : it.start + span[1]]
+        if found := _thing(it.plain):
+            start, end = found.span("thing")
             questions = lexicon(_language(it.plain), "forgetting").table("questions")
-            yield ForgetWish(questions["what"].format(thing), it)
+            asked = questions["told" if "told" in found.groupdict() else "what"]
+            yield ForgetWish(asked.format(text[it.start + start : it.start + end]), it)
 
 
 def asks_to_forget(sentence: str) -> bool:
@@ -53,23 +54,34 @@ def _language(text: str) -> Tongue:
     return "zh" if _HAN.search(text) else "en"
 
 
-def _thing(sentence: str) -> tuple[int, int] | None:
-    """Return where a sentence names the thing to forget, if it asks for that."""
-    if moods.mood(sentence) == "interrogative":
+def _thing(sentence: str) -> re.Match[str] | None:
+    """Return how a sentence names the thing to forget, if it asks for that."""
+    language = _language(sentence)
+    if moods.mood(sentence) == "interrogative" and not _courtesy(language).match(sentence):
         return None
-    found = (pattern.match(sentence) for pattern in _patterns(_language(sentence)))
-    return next((it.span("thing") for it in found if it), None)
+    matches = (pattern.match(sentence) for pattern in _patterns(language))
+    return next(filter(None, matches), None)
+
+
+@cache
+def _courtesy(language: Tongue) -> re.Pattern[str]:
+    """Return how a request begins that has the form of a question: "can you …", 你能不能…."""
+    words = lexicon(language, "signals")
+    if language == "zh":
+        return re.compile(f"你?{words.pattern('courteous')}")
+    return re.compile(f"{words.pattern('opening')}{words.pattern('politeness')}")
 
 
 @cache
 def _patterns(language: Tongue) -> tuple[re.Pattern[str], ...]:
     words = lexicon(language, "forgetting")
-    asking, owner, ending = map(words.pattern, ("asking", "owner", "ending"))
+    asking, owner, told, ending = map(words.pattern, ("asking", "owner", "told", "ending"))
     gap = r"\s+" if language == "en" else ""
-    thing = rf"(?P<thing>{owner}{gap}[^,，.。;；!！?？]{{1,{_MAX_THING_CHARACTERS}}}?)"
+    what = rf"[^,，.。;；!！?？]{{1,{_MAX_THING_CHARACTERS}}}?"
     end = rf"(?:{ending})?\s*(?=[,，.。;；!！?？]|$)"
-    found = [rf"{asking}{gap}{thing}{end}"]
+    things = rf"(?P<thing>{owner}{gap}{what})", rf"(?P<told>{told}){gap}(?P<thing>{what})"
+    found = [rf"{asking}{gap}{thing}{end}" for thing in things]
     if language == "zh":
         before, behind = map(words.pattern, ("asking_before", "ways_behind"))
-        found.append(rf"{before}{thing}{behind}{end}")
+        found += [f"{before}{thing}{behind}{end}" for thing in things]
     return tuple(map(re.compile, found))

@@ -42,7 +42,6 @@ _EXPLICIT_CONFIDENCE: Final = 0.95
 _EXPLICIT_IMPORTANCE: Final = 0.8
 _CONFIDENCE: Final = 0.75
 _IMPORTANT: Final = frozenset({"feedback", "decision", "convention"})
-_ABOUT_SPEAKER: Final = frozenset({"user", "preference"})
 
 
 def language_of(plain: str) -> Tongue:
@@ -54,7 +53,11 @@ def language_of(plain: str) -> Tongue:
 
 
 def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -> str:
-    """Return a statement that names the speaker instead of "I"."""
+    """Return a statement that names the speaker instead of "I".
+
+    Chinese leaves the subject out where it is the one who speaks, and where it was named before:
+    only what `is_theirs` gets their name.
+    """
     words = text.strip(_EDGE)
     opening = bilingual("voice", "openings", re.IGNORECASE).match(words)
     trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
@@ -90,22 +93,30 @@ def claim_of(
     *,
     explicit: bool = False,
     label: Label | None = None,
+    is_theirs: bool = False,
 ) -> Claim:
-    """Return the claim of a clause in this category."""
+    """Return the claim of a clause in this category; `is_theirs` if it tells of the speaker."""
     language, words = language_of(clause.plain), turn.content[clause.start : clause.end]
-    name = _speaker(turn.speaker, turn.role, language)
-    is_theirs = turn.role == "user" and category in _ABOUT_SPEAKER
     return Claim(
         kind=Kind.SEMANTIC,
         category=category,
         content=labelled(label, words, language).rstrip(_QUESTION_MARKS)
         if label
-        else self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs),
+        else _told(words, turn, language, is_theirs=is_theirs),
         evidence=(Evidence(turn=turn.id, start=clause.start, end=clause.end),),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _CONFIDENCE,
         importance=_EXPLICIT_IMPORTANCE if explicit else 0.7 if category in _IMPORTANT else 0.6,
         explicit=explicit,
     )
+
+
+def _told(words: str, turn: Turn, language: Tongue, *, is_theirs: bool) -> str:
+    name = _speaker(turn.speaker, turn.role, language)
+    if turn.role == "user":
+        # 妈妈生日快到了: only their children call them so.
+        relatives = lexicon("zh", "first_person").regex("relatives")
+        is_theirs = is_theirs or relatives.match(words.strip()) is not None
+    return self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs)
 
 
 def _procedure(found: FoundProcedure, turn: Turn, *, explicit: bool) -> Claim:

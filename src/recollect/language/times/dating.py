@@ -7,6 +7,7 @@ those in names and quotations.
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 
 from recollect.domain.context import Tongue
 from recollect.language.characters import fold
@@ -77,6 +78,18 @@ def last_day(text: str, said_at: datetime) -> datetime | None:
     return max(ends).replace(tzinfo=said_at.tzinfo) if ends else None
 
 
+def begins(text: str, said_at: datetime) -> datetime | None:
+    """Return when that begins which a text tells of times to come alone; None if it tells of now.
+
+    "Next month I'm in Taipei": where one lives until then is another matter.
+    """
+    plain, now = fold(text), said_at.replace(tzinfo=None)
+    intervals = [it.interval for it in find_mentions(plain, now) if not it.recurs]
+    if not intervals or any(it.start <= now or it.end - it.start > _MONTH for it in intervals):
+        return None
+    return min(it.start for it in intervals).replace(tzinfo=said_at.tzinfo)
+
+
 def _date_beside(mention: Mention, text: str, now: datetime, language: Tongue) -> str:
     """Return the date that belongs behind a time; empty if none does, or none is certain."""
     if text[mention.stop :].lstrip().startswith(_UNDATED) or _is_quoted(mention, text):
@@ -104,12 +117,22 @@ def _counts_from(now: datetime, mention: Mention) -> bool:
 
 
 def _is_certain(mention: Mention, text: str, now: datetime) -> bool:
-    """Return whether people agree on the day: "next Friday" may be this week's or next week's."""
+    """Return whether people agree on the day: "next Friday" may be this week's or next week's.
+
+    这几天 and 那两天 may be days that were spoken of: 下周出差，这几天评审推迟.
+    """
+    if _spoken_of().search(text, max(0, mention.begin - 1), mention.stop):
+        return False
     words = text[mention.begin : mention.stop].lower().split()
     names_a_weekday = words[1:2] and words[1] in lexicon("en", "times").words("day_names")
     if not names_a_weekday or "week" in words:
         return True
     return abs(midnight(mention.interval.start) - midnight(now)) <= _LONGEST
+
+
+@cache
+def _spoken_of() -> re.Pattern[str]:
+    return lexicon("zh", "times").regex("spoken_of")
 
 
 def _date(interval: Interval, language: Tongue) -> str:

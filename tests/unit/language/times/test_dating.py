@@ -40,6 +40,8 @@ def test_a_time_that_counts_from_that_day_has_its_date(said: str, kept: str) -> 
         "Works at Tomorrow Ltd and reads USA Today",
         'Sings "Yesterday" at parties',
         "喜欢《明天会更好》，在看“后天”",
+        "出差的时候这几天评审推迟",
+        "他那几天以后由慕容雪顶上",
         "Back tomorrow (2026-11-20)",
         "后天（周六）去爬山",
         "周五交报告，国庆去北京，最近在减肥",
