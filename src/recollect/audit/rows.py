@@ -18,7 +18,7 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
 from recollect.backends.sql.prepared_statement import PreparedStatement
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.rows import Row, RowForm, rows_of
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.audit import (
     APPROVE,
@@ -210,7 +210,8 @@ def _seal_behind(
         link = link_after(head, entry)
         links.append(link)
         head = ChainHead(org=head.org, workspace=head.workspace, seq=link.seq, hash=link.hash)
-    _INSERT_LINKS.run(connection, [_link_row(head, link) for link in links])
+    place = {"org": head.org, "workspace": head.workspace}
+    _INSERT_LINKS.run(connection, [{**place, **_LINK.row(link)} for link in links])
     _PLACE.run(connection, [{"entry": link.entry, "place": link.seq} for link in links])
     return head
 
@@ -261,19 +262,7 @@ def _entry_from(row: Row, scope: Scope) -> AuditEntry:
     )
 
 
-def _link_row(head: ChainHead, link: ChainLink) -> dict[str, Any]:
-    return {
-        "org": head.org,
-        "workspace": head.workspace,
-        "seq": link.seq,
-        "entry": link.entry,
-        "at": link.at,
-        "actor": link.actor,
-        "action": link.action,
-        "target": link.target,
-        "mac": link.mac,
-        "hash": link.hash,
-    }
+_LINK: Final = RowForm(ChainLink)
 
 
 def _link_from(row: Row) -> ChainLink:
@@ -283,13 +272,4 @@ def _link_from(row: Row) -> ChainLink:
             code="audit_unreadable",
             hint="Somebody changed it; a backup has the chain as it was.",
         )
-    return ChainLink(
-        seq=row["seq"],
-        entry=row["entry"],
-        at=row["at"],
-        actor=row["actor"],
-        action=row["action"],
-        target=row["target"],
-        mac=row["mac"],
-        hash=row["hash"],
-    )
+    return _LINK.value(row)

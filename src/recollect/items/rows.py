@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -25,11 +24,11 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.portable import begins_with
-from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
+from recollect.backends.sql.rows import Row, RowForm, rows_of, scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
 from recollect.domain.item import Namespace, Place, StoredItem, decoded, encoded
 from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros, to_micros
+from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.items.c
 _SECOND: Final = timedelta(seconds=1)
@@ -162,42 +161,23 @@ class SqlItems:
         return await self._database.write(lambda connection: connection.execute(expired).rowcount)
 
 
-def item_row(item: StoredItem, scope_id: int) -> dict[str, Any]:
-    """Return the row of an item."""
-    return {
-        "id": item.id,
-        "scope_id": scope_id,
-        "namespace": encoded(item.namespace),
-        "key": item.key,
-        "value": to_json(item.value),
-        "created_at": to_micros(item.created_at),
-        "updated_at": to_micros(item.updated_at),
-        "expires_at": None if item.expires_at is None else to_micros(item.expires_at),
-        "ttl": None if item.ttl is None else item.ttl / _SECOND,
-        "position": item.position,
-        "texts": to_json(item.texts),
-        "vectors": item.vectors,
-        "model": item.model,
-    }
+def _ttl_seconds(ttl: timedelta | None) -> float | None:
+    return None if ttl is None else ttl / _SECOND
 
 
-def item_from(row: Row, scope: Scope) -> StoredItem:
-    """Return the item of a row."""
-    return StoredItem(
-        id=row["id"],
-        scope=scope,
-        namespace=decoded(row["namespace"]),
-        key=row["key"],
-        value=json.loads(row["value"]),
-        created_at=from_micros(row["created_at"]),
-        updated_at=from_micros(row["updated_at"]),
-        expires_at=None if row["expires_at"] is None else from_micros(row["expires_at"]),
-        ttl=None if row["ttl"] is None else timedelta(seconds=row["ttl"]),
-        position=row["position"],
-        texts=tuple(json.loads(row["texts"])),
-        vectors=row["vectors"],
-        model=row["model"],
-    )
+def _ttl_from(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+_ITEM: Final = RowForm(
+    StoredItem,
+    times=("created_at", "updated_at", "expires_at"),
+    texts=("texts",),
+    objects=("value",),
+    coders={"namespace": (encoded, decoded), "ttl": (_ttl_seconds, _ttl_from)},
+)
+item_row: Final = _ITEM.row
+item_from: Final = _ITEM.value
 
 
 def _put(connection: Connection, scope_id: int, item: StoredItem) -> StoredItem:

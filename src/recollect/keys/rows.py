@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, delete, insert, or_, select, update
 
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.rows import Coder, RowForm, rows_of
 from recollect.backends.sql.schema import keys, sign_ins
 from recollect.domain.access import ApiKey
 from recollect.domain.page import Cursor
@@ -31,19 +32,7 @@ class SqlKeys:
     async def add(self, stored: StoredKey) -> None:
         """Store a new key; refuse a name that a usable key has."""
         key = stored.key
-        row: dict[str, Any] = {
-            "id": key.id,
-            "name": key.name,
-            "prefix": key.prefix,
-            "salt": stored.salt,
-            "digest": stored.digest,
-            "role": key.role.value,
-            "workspaces": json.dumps(key.workspaces),
-            "users": json.dumps(key.users),
-            "agents": json.dumps(key.agents),
-            "created_at": to_micros(key.created_at),
-            "expires_at": None if key.expires_at is None else to_micros(key.expires_at),
-        }
+        row = {**_KEY_FORM.row(key), "salt": stored.salt, "digest": stored.digest}
 
         def write(connection: Connection) -> None:
             same_name = select(_KEY.id).where(_KEY.name == key.name, _is_usable(key.created_at))
@@ -150,20 +139,20 @@ def _is_usable(now: datetime) -> Any:
     return and_(_KEY.revoked_at.is_(None), is_current)
 
 
-def _key(row: Row) -> ApiKey:
-    def moment(name: str) -> datetime | None:
-        return None if row[name] is None else from_micros(row[name])
+def _names_from(encoded: str) -> tuple[str, ...]:
+    return tuple(json.loads(encoded))
 
-    return ApiKey(
-        id=row["id"],
-        name=row["name"],
-        prefix=row["prefix"],
-        role=Role(row["role"]),
-        workspaces=tuple(json.loads(row["workspaces"])),
-        users=tuple(json.loads(row["users"])),
-        agents=tuple(json.loads(row["agents"])),
-        created_at=from_micros(row["created_at"]),
-        expires_at=moment("expires_at"),
-        last_used_at=moment("last_used_at"),
-        revoked_at=moment("revoked_at"),
-    )
+
+# Written with the spaces of `json.dumps`.
+_NAMES: Final[Coder] = (json.dumps, _names_from)
+_KEY_FORM: Final = RowForm(
+    ApiKey,
+    times=("created_at", "expires_at", "last_used_at", "revoked_at"),
+    coders={
+        "role": (attrgetter("value"), Role),
+        "workspaces": _NAMES,
+        "users": _NAMES,
+        "agents": _NAMES,
+    },
+)
+_key: Final = _KEY_FORM.value
