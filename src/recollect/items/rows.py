@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, removing, writing
 from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import Row, RowForm, rows_of, scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
@@ -37,26 +37,20 @@ _MICROS: Final = 1_000_000
 _PLACES: Final = 200
 
 
-class SqlItems:
+class SqlItems(OnDatabase):
     """The items of scopes. Expired items are never returned, even before a sweep."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(
-        self, scope: Scope, places: Sequence[Place], *, now: datetime
+    @reading
+    def find(
+        self, connection: Connection, scope: Scope, places: Sequence[Place], *, now: datetime
     ) -> list[StoredItem | None]:
         """Return the item at each namespace and key, or None."""
-
-        def read(connection: Connection) -> list[StoredItem | None]:
-            number = _scope_id(connection, scope)
-            if number is None:
-                return [None] * len(places)
-            rows = _rows_at(connection, number, places, _is_live(now))
-            found = {it.place: it for it in (item_from(row, scope) for row in rows)}
-            return [found.get(place) for place in places]
-
-        return await self._database.read(read)
+        number = _scope_id(connection, scope)
+        if number is None:
+            return [None] * len(places)
+        rows = _rows_at(connection, number, places, _is_live(now))
+        found = {it.place: it for it in (item_from(row, scope) for row in rows)}
+        return [found.get(place) for place in places]
 
     async def write(
         self, scope: Scope, put: Sequence[StoredItem], removed: Sequence[Place] = ()
@@ -73,10 +67,12 @@ class SqlItems:
                 connection.execute(delete(schema.items).where(_is_at(number, place)))
             return [_put(connection, number, item) for item in put]
 
-        return await self._database.write(write, is_removal=not put)
+        return await self.database.write(write, is_removal=not put)
 
-    async def listed(
+    @reading
+    def listed(
         self,
+        connection: Connection,
         scope: Scope,
         prefix: Namespace,
         *,
@@ -88,20 +84,16 @@ class SqlItems:
     ) -> list[StoredItem]:
         """Return the items under a prefix, or in exactly that namespace, by position."""
         order = _TABLE.position.desc() if last_first else _TABLE.position
-
-        def read(connection: Connection) -> list[StoredItem]:
-            number = _scope_id(connection, scope)
-            wanted = (
-                select(schema.items)
-                .where(_TABLE.scope_id == number, _is_under(prefix, is_exact), _is_live(now))
-                .order_by(order)
-                .limit(limit)
-                .offset(offset or None)
-            )
-            rows = () if number is None else rows_of(connection, wanted)
-            return [item_from(row, scope) for row in rows]
-
-        return await self._database.read(read)
+        number = _scope_id(connection, scope)
+        wanted = (
+            select(schema.items)
+            .where(_TABLE.scope_id == number, _is_under(prefix, is_exact), _is_live(now))
+            .order_by(order)
+            .limit(limit)
+            .offset(offset or None)
+        )
+        rows = () if number is None else rows_of(connection, wanted)
+        return [item_from(row, scope) for row in rows]
 
     async def namespaces(self, scope: Scope, *, now: datetime) -> list[Namespace]:
         """Return the namespaces that hold items, in order."""
@@ -112,53 +104,49 @@ class SqlItems:
             return [decoded(it) for it in connection.scalars(wanted.distinct())]
 
         # By code point, whatever order the database knows.
-        return sorted(await self._database.read(read))
+        return sorted(await self.database.read(read))
 
-    async def pop(self, scope: Scope, namespace: Namespace, *, now: datetime) -> StoredItem | None:
+    @removing
+    def pop(
+        self, connection: Connection, scope: Scope, namespace: Namespace, *, now: datetime
+    ) -> StoredItem | None:
         """Remove and return the last item of a namespace; only one of two callers gets it."""
+        number = lock_or_make_scope(connection, scope_key(scope))["id"]
+        last = (
+            select(schema.items)
+            .where(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
+            .where(_is_live(now))
+            .order_by(_TABLE.position.desc())
+            .limit(1)
+        )
+        for row in rows_of(connection, last):
+            connection.execute(delete(schema.items).where(_TABLE.id == row["id"]))
+            return item_from(row, scope)
+        return None
 
-        def take(connection: Connection) -> StoredItem | None:
-            number = lock_or_make_scope(connection, scope_key(scope))["id"]
-            last = (
-                select(schema.items)
-                .where(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
-                .where(_is_live(now))
-                .order_by(_TABLE.position.desc())
-                .limit(1)
-            )
-            for row in rows_of(connection, last):
-                connection.execute(delete(schema.items).where(_TABLE.id == row["id"]))
-                return item_from(row, scope)
-            return None
-
-        return await self._database.write(take, is_removal=True)
-
-    async def clear(self, scope: Scope, namespace: Namespace) -> int:
+    @removing
+    def clear(self, connection: Connection, scope: Scope, namespace: Namespace) -> int:
         """Remove all items of exactly this namespace; return how many there were."""
+        number = _scope_id(connection, scope)
+        its = and_(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
+        return connection.execute(delete(schema.items).where(its)).rowcount
 
-        def remove(connection: Connection) -> int:
-            number = _scope_id(connection, scope)
-            its = and_(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
-            return connection.execute(delete(schema.items).where(its)).rowcount
-
-        return await self._database.write(remove, is_removal=True)
-
-    async def refresh(self, scope: Scope, places: Sequence[Place], *, now: datetime) -> None:
+    @writing
+    def refresh(
+        self, connection: Connection, scope: Scope, places: Sequence[Place], *, now: datetime
+    ) -> None:
         """Restart the time to live of these items, if they have one."""
         later = update(schema.items).values(expires_at=to_micros(now) + _TABLE.ttl * _MICROS)
+        number = _scope_id(connection, scope)
+        for place in places:
+            its = and_(_is_at(number, place), _TABLE.ttl.is_not(None), _is_live(now))
+            connection.execute(later.where(its))
 
-        def extend(connection: Connection) -> None:
-            number = _scope_id(connection, scope)
-            for place in places:
-                its = and_(_is_at(number, place), _TABLE.ttl.is_not(None), _is_live(now))
-                connection.execute(later.where(its))
-
-        await self._database.write(extend)
-
-    async def sweep(self, *, now: datetime) -> int:
+    @writing
+    def sweep(self, connection: Connection, *, now: datetime) -> int:
         """Remove the expired items of all scopes; return how many there were."""
         expired = delete(schema.items).where(_TABLE.expires_at <= to_micros(now))
-        return await self._database.write(lambda connection: connection.execute(expired).rowcount)
+        return connection.execute(expired).rowcount
 
 
 def _ttl_seconds(ttl: timedelta | None) -> float | None:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from, find_blob
 from recollect.backends.sql.commit import Commit
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import Database, OnDatabase, reading, writing
 from recollect.backends.sql.document_rows import document_from, source_hash
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, NAMELESS_SCOPES
 from recollect.backends.sql.job_rows import insert_jobs
@@ -494,26 +494,29 @@ def _blob_of(connection: Connection, archive: Archive | Document) -> Blob:
 T = TypeVar("T")
 
 
-class SqlTransfer:
+class SqlTransfer(OnDatabase):
     """Reads in one transaction, so that an export is one moment; writes a batch in one."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database)
         self._clock = clock
 
-    async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
+    @reading
+    def read(
+        self, connection: Connection, extent: Extent | None, take: Callable[[Snapshot], T]
+    ) -> T:
         """Run `take` in a thread on this extent, or on everything if None."""
-        return await self._database.read(lambda connection: take(snapshot(connection, extent)))
+        return take(snapshot(connection, extent))
 
-    async def add(self, arrivals: Sequence[Arrival]) -> Added:
+    @writing
+    def add(self, connection: Connection, arrivals: Sequence[Arrival]) -> Added:
         """Write the new items in one transaction, without changing existing content."""
-        return await self._database.write(
-            lambda connection: _add(connection, arrivals, self._clock.now())
-        )
+        return _add(connection, arrivals, self._clock.now())
 
-    async def preview(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+    @reading
+    def preview(self, connection: Connection, arrivals: Sequence[Arrival]) -> list[Outcome]:
         """Return what would become of new records and items, without writing anything."""
-        return await self._database.read(lambda connection: _preview(connection, arrivals))
+        return _preview(connection, arrivals)
 
 
 def _preview(connection: Connection, arrivals: Sequence[Arrival]) -> list[Outcome]:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
@@ -119,14 +119,13 @@ _TO_INDEX: Final = PreparedStatement(
 )
 
 
-class SqlArchives:
+class SqlArchives(OnDatabase):
     """The descriptions of archives. Reads only see the given scopes."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(
+    @reading
+    def find(
         self,
+        connection: Connection,
         scopes: Sequence[Scope],
         *,
         ids: Sequence[str] | None = None,
@@ -153,39 +152,32 @@ class SqlArchives:
             given["most"] = limit
         if ids is not None:
             given["ids"] = to_json(list(ids))
+        found = find_scopes(connection, scopes)
+        rows = statement.rows(connection, {**given, "scopes": to_json(list(found))})
+        return [archive_from(row, found[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Archive]:
-            found = find_scopes(connection, scopes)
-            rows = statement.rows(connection, {**given, "scopes": to_json(list(found))})
-            return [archive_from(row, found[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def with_blob(
-        self, scopes: Sequence[Scope], archive_id: str
+    @reading
+    def with_blob(
+        self, connection: Connection, scopes: Sequence[Scope], archive_id: str
     ) -> tuple[Archive, Blob] | None:
         """Return an archive and its blob."""
+        found = find_scopes(connection, scopes)
+        table = _ARCHIVES.c
+        wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
+        for row in rows_of(connection, wanted):
+            archive = archive_from(row, found[row["scope_id"]])
+            blob = find_blob(connection, archive.scope, archive.content_hash)
+            assert blob is not None, "an archive refers to its blob"
+            return archive, blob
+        return None
 
-        def read(connection: Connection) -> tuple[Archive, Blob] | None:
-            found = find_scopes(connection, scopes)
-            table = _ARCHIVES.c
-            wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
-            for row in rows_of(connection, wanted):
-                archive = archive_from(row, found[row["scope_id"]])
-                blob = find_blob(connection, archive.scope, archive.content_hash)
-                assert blob is not None, "an archive refers to its blob"
-                return archive, blob
-            return None
-
-        return await self._database.read(read)
-
-    async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+    @reading
+    def blob(self, connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
         """Return the blob with this hash, if the scope's workspace has it."""
-        return await self._database.read(
-            lambda connection: find_blob(connection, scope, content_hash)
-        )
+        return find_blob(connection, scope, content_hash)
 
-    async def note_load(self, archive: Archive, at: datetime) -> None:
+    @writing
+    def note_load(self, connection: Connection, archive: Archive, at: datetime) -> None:
         """Remember that its content was asked for."""
         table = _ARCHIVES.c
         noted = (
@@ -193,45 +185,37 @@ class SqlArchives:
             .where(table.id == archive.id)
             .values(loads=table.loads + 1, last_loaded=to_micros(at))
         )
-        await self._database.write(lambda connection: connection.execute(noted))
+        connection.execute(noted)
 
-    async def set_summary(self, archive: Archive) -> None:
+    @writing
+    def set_summary(self, connection: Connection, archive: Archive) -> None:
         """Store the summary and the sources of an archive anew."""
         told = (
             update(_ARCHIVES)
             .where(_ARCHIVES.c.id == archive.id)
             .values(summary=archive.summary, sources=_stored_sources(archive))
         )
-        await self._database.write(lambda connection: connection.execute(told))
+        connection.execute(told)
 
-    async def to_index(self, *, after: str, limit: int) -> list[Archive]:
+    @reading
+    def to_index(self, connection: Connection, *, after: str, limit: int) -> list[Archive]:
         """Return archives of all scopes without units, by id, starting after `after`."""
+        rows = _TO_INDEX.rows(connection, {"after": after, "most": limit})
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return [archive_from(row, scopes[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Archive]:
-            rows = _TO_INDEX.rows(connection, {"after": after, "most": limit})
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [archive_from(row, scopes[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def referenced(self, keys: Sequence[str]) -> set[str]:
+    @reading
+    def referenced(self, connection: Connection, keys: Sequence[str]) -> set[str]:
         """Return those of the blob keys that an archive still needs."""
+        wanted = select(_BLOBS.c.key).where(_BLOBS.c.key.in_(listed("keys")))
+        return set(connection.scalars(wanted, {"keys": to_json(list(keys))}))
 
-        def read(connection: Connection) -> set[str]:
-            wanted = select(_BLOBS.c.key).where(_BLOBS.c.key.in_(listed("keys")))
-            return set(connection.scalars(wanted, {"keys": to_json(list(keys))}))
-
-        return await self._database.read(read)
-
-    async def scopes(self) -> list[Scope]:
+    @reading
+    def scopes(self, connection: Connection) -> list[Scope]:
         """Return every scope that holds archives."""
-
-        def read(connection: Connection) -> list[Scope]:
-            named = _ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES)
-            ids = connection.scalars(select(_ARCHIVES.c.scope_id).where(named).distinct()).all()
-            return list(scopes_by_id(connection, ids).values())
-
-        return await self._database.read(read)
+        named = _ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES)
+        ids = connection.scalars(select(_ARCHIVES.c.scope_id).where(named).distinct()).all()
+        return list(scopes_by_id(connection, ids).values())
 
 
 def add_archive(
