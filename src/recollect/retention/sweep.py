@@ -381,22 +381,15 @@ def value_of(worth: Worth, now: datetime, decay_lambda: float) -> float:
     return (worth.importance + use) * worth.confidence * math.exp(-decay_lambda * age)
 
 
+@dataclass(eq=False)
 class RecordSweep:
     """Sweeps the scopes that a caller may write to, or as a job all scopes."""
 
-    def __init__(
-        self,
-        expiry: Expiry,
-        rules: RetentionRules,
-        capacity: Capacity,
-        archives: Retention,
-        settle: Callable[[], Awaitable[None]],
-    ) -> None:
-        self._expiry = expiry
-        self._rules = rules
-        self._capacity = capacity
-        self._archives = archives
-        self._settle = settle
+    _expiry: Expiry
+    _rules: RetentionRules
+    _capacity: Capacity
+    _archives: Retention
+    _settle: Callable[[], Awaitable[None]]
 
     async def everything(self, *, dry_run: bool = False, by: str = SWEEPER) -> Swept:
         """Sweep the records of all scopes."""
