@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection
@@ -126,28 +127,28 @@ class OnDatabase:
 
 def reading(
     method: Callable[Concatenate[S, Connection, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
     """Run a method in one snapshot, see `Database.read`."""
     return _transacting(method, lambda database, work: database.read(work))
 
 
 def reading_quickly(
     method: Callable[Concatenate[S, Connection, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
     """Run a method that is quick in one snapshot."""
     return _transacting(method, lambda database, work: database.read(work, is_quick=True))
 
 
 def writing(
     method: Callable[Concatenate[S, Connection, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
     """Run a method in a transaction, see `Database.write`."""
     return _transacting(method, lambda database, work: database.write(work))
 
 
 def removing(
     method: Callable[Concatenate[S, Connection, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
     """Run a method that removes something in a transaction."""
     return _transacting(method, lambda database, work: database.write(work, is_removal=True))
 
@@ -155,7 +156,7 @@ def removing(
 def _transacting(
     method: Callable[Concatenate[S, Connection, P], T],
     run: Callable[[Database, Work[T]], Awaitable[T]],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
     @wraps(method)
     async def transact(self: S, *args: P.args, **options: P.kwargs) -> T:
         return await run(self.database, lambda it: method(self, it, *args, **options))
