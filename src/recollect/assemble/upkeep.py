@@ -85,7 +85,7 @@ def upkeep_services_of(parts: Wiring, usage: Usage, promoter: Promoter) -> Upkee
             parts.health_rows,
             lambda scope: parts.router.holding(scope).here.units,
             clock,
-            capacity=lifecycle.capacity,
+            lifecycle.capacity,
         ),
         conflicts=Conflicts(
             store,

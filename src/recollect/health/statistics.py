@@ -67,23 +67,15 @@ _READ_CHARS: Final = 300
 _ONLY_RECORDS: Final = Filter(owners=frozenset({"record"}))
 
 
+@dataclass(eq=False)
 class HealthCheck:
     """Examines what a caller may read."""
 
-    def __init__(
-        self,
-        store: Store,
-        rows: SqlHealth,
-        units: Holding[UnitIndex],
-        clock: Clock,
-        *,
-        capacity: int | None,
-    ) -> None:
-        self._store = store
-        self._rows = rows
-        self._units = units
-        self._clock = clock
-        self._capacity = capacity
+    _store: Store
+    _rows: SqlHealth
+    _units: Holding[UnitIndex]
+    _clock: Clock
+    _capacity: int | None
 
     async def health(self, scopes: Sequence[Scope], *, compare: bool = True) -> Health:
         """Return the health of these scopes; with `compare`, look for duplicates too."""
