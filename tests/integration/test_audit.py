@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from recollect import Memory
-from recollect.assemble.sharing import trail_of
 from recollect.audit.rows import SqlAudit
 from recollect.audit.service import SEAL, Sealer
 from recollect.domain.audit import NewAuditEntry
@@ -143,23 +142,12 @@ async def test_sealing_is_done_by_whoever_works(memory: Memory, database_path: P
     try:
         jobs = SqlJobs(database, clock)
         log = SqlAudit(database)
-        trail = trail_of(
-            services(memory).settings,
-            log,
-            lambda _: log,
-            Sealer(log, database.anchor, jobs),
-            database.anchor,
-            services(memory).audit.contents,
-            services(memory).recaller,
-            services(memory).profiles,
-            services(memory).usage,
-            services(memory).audit.collections,
-        )
-        await trail.sealer.ask()
-        await Worker(jobs, clock, trail.handlers).run_due()
+        sealer = Sealer(log, database.anchor, jobs)
+        await sealer.ask()
+        await Worker(jobs, clock, {SEAL: sealer.run}).run_due()
         assert await jobs.next_due([SEAL]) is None
         # Nothing is left to do, so nothing is asked for.
-        await trail.sealer.ask()
+        await sealer.ask()
         assert await jobs.next_due([SEAL]) is None
     finally:
         await database.close()

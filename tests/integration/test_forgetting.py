@@ -484,7 +484,7 @@ async def test_verification_finds_what_the_full_text_only_marked_as_removed(
 ):
     monkeypatch.setattr(commit, "_LARGE_SCOPE_TERMS", 60)
     monkeypatch.setattr(commit, "_BEHIND", 7)
-    monkeypatch.setattr(erasure, "begin_merge", lambda connection: False)
+    monkeypatch.setattr(erasure.SqlErasure, "_merge", lambda *_: False)
     async with Memory.open(database_path) as memory:
         ann = memory.scope(user="ann", agent=None)
         await ann.remember_many([f"zorblaxian{number} parcels" for number in range(40)])

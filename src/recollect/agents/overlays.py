@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.agent_marks import is_mark, read_marks, write_row
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.schema import agents
 from recollect.domain.times import to_micros
 
@@ -43,49 +43,41 @@ def overlays_in(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, An
     return {agent: row for agent, row in given.items() if row}
 
 
-class SqlAgentOverlays:
+class SqlAgentOverlays(OnDatabase):
     """Overrides of the settings of agents, by name."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    @writing
+    def put(
+        self, connection: Connection, name: str, settings: Mapping[str, Any], now: datetime
+    ) -> None:
+        put_overlay(connection, name, settings, to_micros(now))
 
-    async def put(self, name: str, settings: Mapping[str, Any], now: datetime) -> None:
-        await self._database.write(
-            lambda connection: put_overlay(connection, name, settings, to_micros(now))
-        )
-
-    async def delete(self, name: str, now: datetime) -> bool:
+    @writing
+    def delete(self, connection: Connection, name: str, now: datetime) -> bool:
         """Remove the overrides of an agent; return whether there were any."""
-
-        def write(connection: Connection) -> bool:
-            was_set = name in read_overlays(connection)
-            put_overlay(connection, name, {}, to_micros(now))
-            return was_set
-
-        return await self._database.write(write)
+        was_set = name in read_overlays(connection)
+        put_overlay(connection, name, {}, to_micros(now))
+        return was_set
 
     async def names(self) -> frozenset[str]:
         """Return the agents that have overrides."""
-        return frozenset(await self._database.read(read_overlays))
+        return frozenset(await self.database.read(read_overlays))
 
     async def get(self, name: str) -> Mapping[str, Any]:
         """Return the overrides of an agent; empty if it has none."""
-        return (await self._database.read(read_overlays)).get(name, {})
+        return (await self.database.read(read_overlays)).get(name, {})
 
-    async def has_memory(self, name: str) -> bool:
+    @reading
+    def has_memory(self, connection: Connection, name: str) -> bool:
         """Return whether this store holds records or turns of an agent."""
         scopes = select(schema.scopes.c.id).where(schema.scopes.c.agent == name)
         tables = (schema.records, schema.turns)
-
-        def read(connection: Connection) -> bool:
-            return any(
-                connection.execute(
-                    select(table.c.id).where(table.c.scope_id.in_(scopes)).limit(1)
-                ).first()
-                for table in tables
-            )
-
-        return await self._database.read(read)
+        return any(
+            connection.execute(
+                select(table.c.id).where(table.c.scope_id.in_(scopes)).limit(1)
+            ).first()
+            for table in tables
+        )
 
 
 # --- Keys and sign-ins as rows --------------------------------------------------------------------

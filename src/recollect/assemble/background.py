@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.assemble.writing import reading_handlers
-from recollect.backends.sql.database import Database
 from recollect.domain.access import MOVE_AGENT
 from recollect.domain.document import INGEST_DOCUMENT
 from recollect.domain.embedding_jobs import EMBED, REEMBED
@@ -14,14 +13,10 @@ from recollect.domain.forgetting import FORGET
 from recollect.domain.relation import JUDGE
 from recollect.domain.write import EXTRACT_IDLE, READING
 from recollect.embedding.backfill import StoredUnits, VectorBackfill, VectorMaker
-from recollect.embedding.late_vectors import LateVectors
 from recollect.embedding.model_switch import ModelSwitch
 from recollect.embedding.reindex import REINDEX
 from recollect.embedding.scope_models import SqlScopeModels
-from recollect.embedding.service import EmbeddingService
 from recollect.jobs.worker import Worker
-from recollect.ports.jobs import Jobs
-from recollect.ports.store import Store
 from recollect.writing.facets import DECIDE_FACETS, FacetDecider
 from recollect.writing.jobs import DECIDE_ACTS, RECOVER, REREAD, ActDecider, Recovery
 from recollect.writing.lost_readings import SqlLostReadings
@@ -59,15 +54,7 @@ def worker_of(parts: Wiring) -> Worker:
         DECIDE_FACETS: facets.run,
         **working.handlers,
         **parts.audit.handlers,
-        **reading_handlers(
-            parts.settings,
-            parts.store,
-            parts.saver,
-            parts.clock,
-            parts.writing,
-            parts.models,
-            parts.background_judge,
-        ),
+        **reading_handlers(parts),
     }
 
     async def look_for_work() -> None:
@@ -105,17 +92,10 @@ class EmbeddingWork:
     reembedder: ModelSwitch
 
 
-def embedding_work(
-    database: Database,
-    store: Store,
-    embedding: EmbeddingService,
-    jobs: Jobs,
-    late: LateVectors,
-    stored_units: StoredUnits,
-) -> EmbeddingWork:
+def embedding_work(parts: Wiring, stored_units: StoredUnits) -> EmbeddingWork:
     """Return the services that embed what is already stored."""
-    serving = SqlScopeModels(database)
-    maker = VectorMaker(store, stored_units)
-    filler = VectorBackfill(serving, maker, embedding, jobs, late)
+    serving, embedding, jobs = SqlScopeModels(parts.database), parts.embedding, parts.jobs
+    maker = VectorMaker(parts.here.store, stored_units)
+    filler = VectorBackfill(serving, maker, embedding, jobs, parts.late_vectors)
     reembedder = ModelSwitch(serving, maker, filler, embedding, jobs)
     return EmbeddingWork(serving=serving, filler=filler, reembedder=reembedder)

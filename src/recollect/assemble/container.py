@@ -238,36 +238,16 @@ class Wiring:
 
     @cached_property
     def store_recaller(self) -> CachedRecaller:
-        from recollect.assemble.recall import recaller_of
+        from recollect.assemble.recall import answer_mark, recaller_of
         from recollect.recall.intent_model import IntentModel
 
-        has_model = bool(self.settings.tiers.classify)
+        here, redis, intents = self.here, self.redis, None
+        if self.settings.tiers.classify:
+            intents = IntentModel(lambda: self.models.of("classify"), self.redactor.note)
+        shared = None if redis is None else redis.answers(here.store, lambda: answer_mark(self))
         return recaller_of(
-            self.settings,
-            self.database,
-            self.here.store,
-            self.here.units,
-            self.vectors,
-            self.embedding,
-            self.late_vectors,
-            self.vector_gaps,
-            self.fresh_links,
-            self.answering,
-            lambda: self.understanding.facets,
-            self.clock,
-            self.meter,
-            IntentModel(lambda: self.models.of("classify"), self.redactor.note)
-            if has_model
-            else None,
-            None if self.redis is None else self.redis.answers(self.here.store, self._answer_mark),
-            self.spool,
+            self, here.store, here.units, self.vectors, self.meter, intents, shared, self.spool
         )
-
-    def _answer_mark(self) -> str:
-        """Return what the answers of this store depend on, besides what it holds."""
-        from recollect.assemble.recall import answer_mark
-
-        return answer_mark(self.settings, self.database, self.embedding.model)
 
     @cached_property
     def recaller(self) -> CachedRecaller:
@@ -377,8 +357,7 @@ class Wiring:
     def judge(self) -> JudgeChain:
         from recollect.assemble.judge import judge_of
 
-        facets = self.understanding.facets
-        return judge_of(self.settings, self.models, self.own_judge, facets)
+        return judge_of(self)
 
     @cached_property
     def versions(self) -> Versions:
@@ -398,9 +377,7 @@ class Wiring:
     def _usage_parts(self) -> tuple[Usage, Promoter]:
         from recollect.assemble.upkeep import usage_of
 
-        return usage_of(
-            self.settings, self.state, self.retention_rows, self.store, self.saver, self.clock
-        )
+        return usage_of(self)
 
     @cached_property
     def state(self) -> State:
@@ -473,7 +450,7 @@ class Wiring:
     def profiles(self) -> ProfileReader:
         from recollect.assemble.recall import profiles_of
 
-        return profiles_of(self.settings, self.store, self.clock)
+        return profiles_of(self, self.store)
 
     @cached_property
     def profile_keeper(self) -> ProfileKeeper:
@@ -485,16 +462,7 @@ class Wiring:
     def prefetch(self) -> Prefetch:
         from recollect.assemble.recall import prefetch_of
 
-        return prefetch_of(
-            self.settings,
-            self.recaller,
-            self.profiles,
-            self.clock,
-            self.usage,
-            self.conflict_rows,
-            self.meter,
-            lambda: self.knowledge,
-        )
+        return prefetch_of(self, self.recaller, self.profiles, self.meter)
 
     @cached_property
     def names(self) -> NamesOfRecords:
@@ -511,27 +479,8 @@ class Wiring:
     @cached_property
     def audit(self) -> AuditService:
         from recollect.assemble.sharing import trail_of
-        from recollect.audit.contents import Contents
-        from recollect.sharing.rows import SqlProposals
 
-        return trail_of(
-            self.settings,
-            self.here.audit,
-            lambda scope: self.router.holding(scope).here.audit,
-            self.sealer,
-            self.database.anchor,
-            Contents(
-                self.store,
-                self.archives,
-                lambda: self.documents,
-                lambda: SqlProposals(self.router.common.database),
-                self.clock,
-            ),
-            self.recaller,
-            self.profiles,
-            self.usage,
-            lambda caller: self.collections.scopes(caller),
-        )
+        return trail_of(self)
 
     @cached_property
     def sealer(self) -> Sealer:
@@ -550,117 +499,31 @@ class Wiring:
     def working(self) -> WorkingMemory:
         from recollect.assemble.sessions import working_memory
 
-        return working_memory(
-            self.settings,
-            self.jobs,
-            self.state,
-            self.store,
-            self.archives,
-            self.blobs,
-            self.clock,
-            self.embedding,
-            self.observer,
-            self.told,
-            self.prefetch,
-            self.models,
-            self.meter,
-            lambda caller: self.lifetime.expect_prompt(caller),
-            lambda: self.lifetime.ready(),
-        )
+        return working_memory(self)
 
     @cached_property
     def upkeep(self) -> UpkeepServices:
         from recollect.assemble.upkeep import upkeep_services_of
 
-        return upkeep_services_of(
-            self.settings,
-            self.retention_rows,
-            self.conflict_rows,
-            self.health_rows,
-            self.clock,
-            self.store,
-            self.listing,
-            self.saver,
-            lambda scope: self.router.holding(scope).here.units,
-            self.embedding,
-            self.redactor,
-            *self._usage_parts,
-            self.working,
-        )
+        return upkeep_services_of(self, *self._usage_parts)
 
     @cached_property
     def sharing(self) -> SharingParts:
         from recollect.assemble.sharing import sharing_of
 
-        return sharing_of(
-            self.settings,
-            self.database,
-            # Proposals are in the common store, whoever made them.
-            self.here.store,
-            self.candidates,
-            self.listing,
-            self.saver,
-            self.embedding,
-            self.redactor,
-            self.clock,
-            self.judge,
-        )
+        return sharing_of(self)
 
     @cached_property
     def writing(self) -> WritingParts:
-        from recollect.assemble.judge import judging_of
         from recollect.assemble.writing import writing_of
-        from recollect.writing.forget_wishes import ForgetWishes
-        from recollect.writing.keep_wishes import KeepWishes
 
-        return writing_of(
-            self.settings,
-            self.database,
-            self.store,
-            self.writes,
-            self.candidates,
-            self.embedding,
-            self.clock,
-            self.redactor,
-            self.models,
-            self.saver,
-            self.judge,
-            judging_of(self.settings, self.fresh_links),
-            self.understanding.facets,
-            self.meter,
-            ForgetWishes(lambda: self.recaller, lambda: self.answering, self.understanding.facets),
-            KeepWishes(
-                self.store,
-                self.writes,
-                lambda: self.recaller,
-                lambda scopes, session: self.usage.recalled_in(scopes, session),
-                self.judge,
-                self.clock,
-            ),
-        )
+        return writing_of(self)
 
     @cached_property
     def store_forgetting(self) -> Forgetting:
         from recollect.assemble.upkeep import forgetting_of
 
-        return forgetting_of(
-            self.settings,
-            self.database,
-            self.clock,
-            self.here.store,
-            Listing(self.here.store, self.clock),
-            self.usage,
-            self.store_recaller,
-            self.profiles,
-            self.working.sessions,
-            self.understanding.forget_texts,
-            self.knowledge.own_document,
-            lambda: self.moves.known(),
-            self.here.blobs,
-            self.spool,
-            self.redis,
-            self.copies,
-        )
+        return forgetting_of(self)
 
     @cached_property
     def forgetting(self) -> Forgetting:
@@ -673,14 +536,7 @@ class Wiring:
     def embedding_work(self) -> EmbeddingWork:
         from recollect.assemble.background import embedding_work
 
-        return embedding_work(
-            self.database,
-            self.here.store,
-            self.embedding,
-            self.jobs,
-            self.late_vectors,
-            self._stored_units,
-        )
+        return embedding_work(self, self._stored_units)
 
     async def _stored_units(self, owner: Archive | Document) -> OwnerUnits | None:
         """Return the units of something whose text is stored outside the database."""
@@ -706,21 +562,7 @@ class Wiring:
     def knowledge(self) -> KnowledgeBase:
         from recollect.assemble.sessions import knowledge_base
 
-        is_rewriting = self.settings.knowledge.rewrite and self.settings.tiers.classify
-        return knowledge_base(
-            self.settings,
-            self.database,
-            self.documents,
-            self.collections,
-            self.clock,
-            self.here.units,
-            self.vectors,
-            self.embedding,
-            self.redactor,
-            self.models.of("classify") if is_rewriting else None,
-            self.models.of("summarise"),
-            self._larger_reader,
-        )
+        return knowledge_base(self, self._larger_reader)
 
     @cached_property
     def reindexer(self) -> Reindexer:

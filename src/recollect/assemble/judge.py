@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 from recollect.writing.schedule import Judging, is_judged, judge_jobs
 
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.domain.job import NewJob
     from recollect.domain.record import Record
     from recollect.domain.scope import Caller
     from recollect.domain.turn import Turn
     from recollect.domain.write import WritePolicy
-    from recollect.ports.facets import FacetReader
     from recollect.ports.judge import Judge, PairClassifier
-    from recollect.ports.language_model import LanguageModels
     from recollect.recall.fresh_links import FreshLinks
     from recollect.settings import Settings
     from recollect.writing.judges import JudgeChain
@@ -24,19 +23,18 @@ if TYPE_CHECKING:
 _LOCAL_EMBEDDERS: Final = frozenset({"", "local", "recollect-bilingual"})
 
 
-def judge_of(
-    settings: Settings, models: LanguageModels, own: Judge | None, facets: FacetReader | None
-) -> JudgeChain:
-    """Return the available judges, best first; `own` replaces the local model."""
+def judge_of(parts: Wiring) -> JudgeChain:
+    """Return the available judges, best first; one that was passed in replaces the local model."""
     # Imported here: saving makes jobs for judges, and needs none itself.
     from recollect.writing.judges import JudgeChain, ModelJudge, ThresholdJudge
 
+    settings, facets = parts.settings, parts.understanding.facets
     judges: list[Judge] = []
-    model = models.of("classify") if settings.writing.judge == "auto" else None
+    model = parts.models.of("classify") if settings.writing.judge == "auto" else None
     if model is not None:
         judges.append(ModelJudge(model))
-    if own is not None:
-        judges.append(own)
+    if parts.own_judge is not None:
+        judges.append(parts.own_judge)
     elif (classifier := _local_classifier(settings)) is not None:
         is_default = settings.embedder.model in _LOCAL_EMBEDDERS
         judges.append(ThresholdJudge(classifier, trusts_near=is_default, facets=facets))

@@ -89,34 +89,16 @@ class Previews:
         @cache
         def recaller(here: Wiring) -> CachedRecaller:
             return recaller_of(
-                here.settings,
-                here.database,
+                here,
                 TriedStore(here.here.store, tried, here.clock),
                 TriedUnits(here.here.units, tried),
                 TriedVectors(here.vectors, tried),
-                here.embedding,
-                here.late_vectors,
-                here.vector_gaps,
-                here.fresh_links,
-                here.answering,
-                lambda: here.understanding.facets,
-                here.clock,
                 Meter(),
-                None,
-                None,
             )
 
         verbs = recalling(parts.settings.recall.limit, parts.settings.recall.gap)
-        return prefetch_of(
-            parts.settings,
-            parts.router.route(parts, recaller, verbs),
-            profiles_of(parts.settings, store, parts.clock),
-            parts.clock,
-            parts.usage,
-            parts.conflict_rows,
-            Meter(),
-            lambda: parts.knowledge,
-        )
+        routed = parts.router.route(parts, recaller, verbs)
+        return prefetch_of(parts, routed, profiles_of(parts, store), Meter())
 
     async def _with_texts(
         self, caller: Caller, items: tuple[PromptItem, ...], store: Store

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -16,74 +15,61 @@ from recollect.recall.paths import KeywordPath, RecentPath, TimePath, VectorPath
 from recollect.recall.pipeline import RecallServices
 
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.backends.sql.database import Database
     from recollect.context.archives.vault import Vault
     from recollect.domain.archive import Archive
-    from recollect.domain.embedding import EmbeddingModel
     from recollect.domain.meter import Meter
-    from recollect.domain.sections import RecallSettings
-    from recollect.embedding.late_vectors import LateVectors, VectorGaps
-    from recollect.embedding.service import EmbeddingService
-    from recollect.ports.facets import FacetReader
     from recollect.ports.language_model import TokenCounter
-    from recollect.ports.runtime import Clock
     from recollect.ports.store import Store
     from recollect.ports.units import UnitIndex, VectorIndex
     from recollect.recall.candidate_loader import ArchiveText
-    from recollect.recall.conflicts import SqlConflicts
-    from recollect.recall.fresh_links import FreshLinks
     from recollect.recall.intent_model import IntentModel
     from recollect.recall.paths import Path as RecallPath
-    from recollect.recall.prefetch import PassageSource, Prefetch
+    from recollect.recall.prefetch import Prefetch
     from recollect.recall.profile import ProfileReader
     from recollect.recall.shared_answers import SharedAnswers
-    from recollect.records.usage import Usage
     from recollect.settings import Settings
     from recollect.spool.service import Spool
 
 
 def recaller_of(
-    settings: Settings,
-    database: Database,
+    parts: Wiring,
     store: Store,
     units: UnitIndex,
     vectors: VectorIndex,
-    embedding: EmbeddingService,
-    late: LateVectors,
-    gaps: VectorGaps,
-    fresh_links: FreshLinks,
-    answering: Answering | None,
-    facets: Callable[[], FacetReader | None],
-    clock: Clock,
     meter: Meter,
-    intents: IntentModel | None,
+    intents: IntentModel | None = None,
     shared: SharedAnswers | None = None,
     spool: Spool | None = None,
 ) -> CachedRecaller:
     """Return the recall of what one store holds."""
-    archives = SqlArchives(database)
+    settings, embedding = parts.settings, parts.embedding
+    archives = SqlArchives(parts.database)
     services = RecallServices(
         store=store,
         units=units,
         archives=archives,
-        archive_text=_archive_text(settings, database, archives),
-        paths=recall_paths(settings, units, vectors, embedding, late, gaps),
+        archive_text=_archive_text(settings, parts.database, archives),
+        paths=_paths(parts, units, vectors),
         settings=settings.effective_recall,
         model=embedding.calibration,
         meter=meter,
-        fresh_links=fresh_links,
-        facets=FacetCandidates(store, facets),
-        answering=answering,
+        fresh_links=parts.fresh_links,
+        facets=FacetCandidates(store, lambda: parts.understanding.facets),
+        answering=parts.answering,
     )
-    return CachedRecaller(services, embedding, clock, intents, shared, spool, settings.scope.zone)
+    zone = settings.scope.zone
+    return CachedRecaller(services, embedding, parts.clock, intents, shared, spool, zone)
 
 
-def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | None) -> str:
+def answer_mark(parts: Wiring) -> str:
     """Return a text that differs when the same question may be answered differently."""
+    settings = parts.settings
     deciding = (
         version("recollect"),
-        database.identity,
-        model,
+        parts.database.identity,
+        parts.embedding.model,
         settings.effective_recall,
         settings.reranker.model,
         settings.tiers.classify,
@@ -91,27 +77,16 @@ def answer_mark(settings: Settings, database: Database, model: EmbeddingModel | 
     return repr(deciding)
 
 
-def recall_paths(
-    settings: Settings,
-    units: UnitIndex,
-    vectors: VectorIndex,
-    embedding: EmbeddingService,
-    late: LateVectors,
-    gaps: VectorGaps,
-) -> list[RecallPath]:
+def _paths(parts: Wiring, units: UnitIndex, vectors: VectorIndex) -> list[RecallPath]:
     """Return the paths that have any weight."""
-    recall = settings.recall
-    by_vector = VectorPath(embedding, vectors, late, gaps, recall.patience)
+    recall = parts.settings.recall
+    late, gaps = parts.late_vectors, parts.vector_gaps
+    by_vector = VectorPath(parts.embedding, vectors, late, gaps, recall.patience)
     paths: list[RecallPath] = [KeywordPath(units), by_vector, TimePath(units)]
     if recall.recent:
-        paths.append(_recent_path(recall, units))
+        days, limit, weight = recall.recent_days, recall.recent, recall.recent_weight
+        paths.append(RecentPath(units, days=days, limit=limit, weight=weight))
     return paths
-
-
-def _recent_path(recall: RecallSettings, units: UnitIndex) -> RecentPath:
-    return RecentPath(
-        units, days=recall.recent_days, limit=recall.recent, weight=recall.recent_weight
-    )
 
 
 def _archive_text(settings: Settings, database: Database, archives: SqlArchives) -> ArchiveText:
@@ -133,26 +108,22 @@ def _archive_text(settings: Settings, database: Database, archives: SqlArchives)
 # --- Settings → the prefetch service --------------------------------------------------------------
 
 
-def profiles_of(settings: Settings, store: Store, clock: Clock) -> ProfileReader:
+def profiles_of(parts: Wiring, store: Store) -> ProfileReader:
     """Return the service that reads profiles."""
     from recollect.recall.profile import ProfileReader
 
+    settings = parts.settings
     form = settings.recall.context_form
-    return ProfileReader(store, clock, token_counter(settings), settings.profile, form)
+    return ProfileReader(store, parts.clock, token_counter(settings), settings.profile, form)
 
 
 def prefetch_of(
-    settings: Settings,
-    recaller: CachedRecaller,
-    profiles: ProfileReader,
-    clock: Clock,
-    usage: Usage,
-    conflicts: SqlConflicts,
-    meter: Meter,
-    source: Callable[[], PassageSource],
+    parts: Wiring, recaller: CachedRecaller, profiles: ProfileReader, meter: Meter
 ) -> Prefetch:
     """Return the service that makes memory blocks for prompts and counts their use."""
     from recollect.recall.prefetch import Prefetch
+
+    settings = parts.settings
 
     def limit_of(name: str) -> int:
         # Looked up each time: agents may be changed while memory is open.
@@ -163,13 +134,13 @@ def prefetch_of(
         recaller,
         profiles,
         token_counter(settings),
-        clock,
+        parts.clock,
         settings.recall,
-        conflicts,
-        usage.entered,
-        usage.injected,
+        parts.conflict_rows,
+        parts.usage.entered,
+        parts.usage.injected,
         meter,
-        source,
+        lambda: parts.knowledge,
         limit_of_agent=limit_of,
         document_tokens=settings.knowledge.context_tokens,
         zone=settings.scope.zone,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,50 +13,19 @@ from recollect.domain.model_tier import LANGUAGE_TASKS, ModelChoice, ProviderAcc
 from recollect.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
+    from recollect.assemble.container import Wiring
     from recollect.assemble.working_memory import WorkingMemory
-    from recollect.backends.sql.archives import SqlArchives
-    from recollect.backends.sql.database import Database
     from recollect.context.notes import NotesRule
-    from recollect.domain.meter import Meter
     from recollect.domain.scope import Caller
     from recollect.domain.sections import NotesRuleSettings
     from recollect.domain.write import Pending
-    from recollect.embedding.service import EmbeddingService
     from recollect.knowledge.base import KnowledgeBase
-    from recollect.knowledge.collections import ReadableCollections
     from recollect.knowledge.retrieval import PassageReader
-    from recollect.knowledge.rows import SqlDocuments
-    from recollect.ports.archives import Blobs
-    from recollect.ports.jobs import Jobs
-    from recollect.ports.language_model import LanguageModel, LanguageModels
-    from recollect.ports.runtime import Clock
     from recollect.ports.state import State
-    from recollect.ports.store import Store
-    from recollect.ports.units import UnitIndex, VectorIndex
-    from recollect.recall.prefetch import Prefetch
     from recollect.settings import Settings
-    from recollect.writing.observer import Observer
-    from recollect.writing.redaction import Redactor
-    from recollect.writing.told import Told
 
 
-def working_memory(
-    settings: Settings,
-    jobs: Jobs,
-    stored_state: State,
-    store: Store,
-    archives: SqlArchives,
-    blobs: Blobs,
-    clock: Clock,
-    embedding: EmbeddingService,
-    observer: Observer,
-    told: Told,
-    prefetch: Prefetch,
-    models: LanguageModels,
-    meter: Meter,
-    opened: Callable[[Caller], None],
-    ready: Callable[[], Awaitable[None]],
-) -> WorkingMemory:
+def working_memory(wiring: Wiring) -> WorkingMemory:
     """Return everything that sessions need, on top of the long-term memory."""
     from recollect.assemble.working_memory import WorkingMemory
     from recollect.context.archives.indexing import ArchiveImprover, ArchiveIndexer
@@ -68,8 +37,11 @@ def working_memory(
     from recollect.retention.sweep import Sweeper
     from recollect.writing.redaction import RedactedState, Redactor
 
+    settings, clock, told = wiring.settings, wiring.clock, wiring.told
+    store, archives, blobs = wiring.store, wiring.archives, wiring.blobs
+    jobs, embedding, summarise = wiring.jobs, wiring.embedding, wiring.models.of("summarise")
     redactor = Redactor(settings.writing.redact)
-    state: State = RedactedState(stored_state, redactor)
+    state: State = RedactedState(wiring.state, redactor)
     vault, tokens = Vault(blobs), token_counter(settings)
     retention = Retention(store, archives, blobs, clock, settings.archive)
     sweeper = Sweeper(retention, state, jobs, clock)
@@ -87,15 +59,15 @@ def working_memory(
             tokens=tokens,
             clock=clock,
             redactor=redactor,
-            meter=meter,
+            meter=wiring.meter,
             embedding=embedding,
         ),
-        observer=observer,
-        prefetch=prefetch,
+        observer=wiring.observer,
+        prefetch=wiring.prefetch,
         state=state,
-        summariser=Summariser(tokens, settings.compression, models.of("summarise")),
-        opened=opened,
-        ready=ready,
+        summariser=Summariser(tokens, settings.compression, summarise),
+        opened=wiring.lifetime.expect_prompt,
+        ready=wiring.lifetime.ready,
         ended=ended,
         left=told.leave,
         settings=settings.session,
@@ -104,15 +76,14 @@ def working_memory(
         notes=settings.notes,
         notes_rules=_notes_rules(settings.notes.rules),
     )
+    summary_tokens = settings.archive.summary_tokens
     return WorkingMemory(
         sessions=Sessions(parts),
         archives=archives,
         blobs=blobs,
         retention=retention,
         indexer=ArchiveIndexer(store, archives, vault, embedding, jobs),
-        improver=ArchiveImprover(
-            archives, vault, jobs, models.of("summarise"), settings.archive.summary_tokens
-        ),
+        improver=ArchiveImprover(archives, vault, jobs, summarise, summary_tokens),
         sweeper=sweeper,
     )
 
@@ -148,24 +119,10 @@ def _notes_rules(rules: Mapping[str, NotesRuleSettings]) -> dict[str, NotesRule]
 # --- Settings → the knowledge base ----------------------------------------------------------------
 
 
-def knowledge_base(
-    settings: Settings,
-    database: Database,
-    documents: SqlDocuments,
-    collections: ReadableCollections,
-    clock: Clock,
-    units: UnitIndex,
-    vectors: VectorIndex,
-    embedding: EmbeddingService,
-    redactor: Redactor,
-    rewrite: LanguageModel | None,
-    summarise: LanguageModel | None,
-    reader: PassageReader | None,
-) -> KnowledgeBase:
+def knowledge_base(parts: Wiring, reader: PassageReader | None) -> KnowledgeBase:
     """Return the knowledge base on this database."""
     from recollect.backends.sql.store import SqlStore
     from recollect.context.summariser import grounded_answer
-    from recollect.jobs.queue import SqlJobs
     from recollect.knowledge.base import KnowledgeBase
     from recollect.knowledge.ingest import Ingester, Originals
     from recollect.knowledge.parser import Parser
@@ -173,28 +130,32 @@ def knowledge_base(
     from recollect.knowledge.rewriting import Rewriter
     from recollect.knowledge.summaries import ModelSummaries
 
-    originals = Originals(contents_of(settings, database), documents)
+    wanted, clock, embedding = parts.settings.knowledge, parts.clock, parts.embedding
+    documents, redactor = parts.documents, parts.redactor
+    summarise = parts.models.of("summarise")
+    classify = parts.models.of("classify") if wanted.rewrite else None
+    originals = Originals(contents_of(parts.settings, parts.database), documents)
     ingester = Ingester(
-        SqlStore(database, clock),
+        SqlStore(parts.database, clock),
         documents,
         originals,
         embedding,
-        SqlJobs(database, clock),
+        parts.jobs,
         clock,
-        Parser(settings.knowledge),
+        Parser(wanted),
         None if redactor.mode == "off" else lambda text: redactor.counting().text(text),
-        settings.knowledge.max_file_bytes,
+        wanted.max_file_bytes,
         None if summarise is None else ModelSummaries(partial(grounded_answer, summarise)),
     )
     retriever = Retriever(
         documents,
-        units,
-        vectors,
+        parts.here.units,
+        parts.vectors,
         embedding,
-        token_counter(settings),
+        token_counter(parts.settings),
         clock,
-        settings.knowledge,
-        Rewriter(rewrite),
+        wanted,
+        Rewriter(classify),
         reader,
     )
-    return KnowledgeBase(documents, collections, originals, ingester, retriever, settings.knowledge)
+    return KnowledgeBase(documents, parts.collections, originals, ingester, retriever, wanted)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recollect.audit.contents import Contents
 from recollect.audit.prompt_replay import Replayer
-from recollect.audit.service import AuditService, Sealer, Verifier
+from recollect.audit.service import AuditService, Verifier
 from recollect.recall.conflicts import SqlConflicts
 from recollect.sharing.proposals import ProposalRules, ProposalService
 from recollect.sharing.records import Parties, SharedRecords
@@ -16,23 +17,10 @@ from recollect.sharing.rows import SqlProposals
 from recollect.sharing.settlement import RivalFinder
 
 if TYPE_CHECKING:
-    from recollect.audit.contents import Contents
+    from recollect.assemble.container import Wiring
     from recollect.audit.rows import SqlAudit
-    from recollect.backends.sql.database import Database
-    from recollect.domain.scope import Caller, Holding, Scope
-    from recollect.embedding.service import EmbeddingService
-    from recollect.ports.audit import Anchor
-    from recollect.ports.judge import Judge
-    from recollect.ports.runtime import Clock
-    from recollect.ports.store import Store
-    from recollect.recall.cache import CachedRecaller
-    from recollect.recall.listing import Listing
-    from recollect.recall.profile import ProfileReader
-    from recollect.records.usage import Usage
+    from recollect.domain.scope import Caller, Scope
     from recollect.settings import Settings
-    from recollect.writing.candidates import Candidates
-    from recollect.writing.redaction import Redactor
-    from recollect.writing.saver import Saver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,40 +31,30 @@ class SharingParts:
     records: SharedRecords
 
 
-def sharing_of(
-    settings: Settings,
-    database: Database,
-    store: Store,
-    candidates: Candidates,
-    listing: Listing,
-    saver: Saver,
-    embedding: EmbeddingService,
-    redactor: Redactor,
-    clock: Clock,
-    judge: Judge,
-) -> SharingParts:
+def sharing_of(parts: Wiring) -> SharingParts:
     """Return the services for proposals and shared records."""
+    settings, clock, embedding = parts.settings, parts.clock, parts.embedding
+    # Proposals are in the common store, whoever made them.
+    store = parts.here.store
     parties = parties_of(settings)
     rules = ProposalRules(
         waits=timedelta(days=settings.sharing.proposal_days),
         auto_types=frozenset(settings.sharing.auto_approve),
         auto_confidence=settings.sharing.auto_confidence,
     )
-    rivals = RivalFinder(store, embedding, candidates, judge)
-    stored = SqlProposals(database)
     return SharingParts(
         proposals=ProposalService(
             store,
-            stored,
+            SqlProposals(parts.database),
             parties,
-            rivals,
+            RivalFinder(store, embedding, parts.candidates, parts.judge),
             embedding,
-            redactor,
+            parts.redactor,
             clock,
             rules,
-            SqlConflicts(database),
+            SqlConflicts(parts.database),
         ),
-        records=SharedRecords(listing, parties, saver, clock),
+        records=SharedRecords(parts.listing, parties, parts.saver, clock),
     )
 
 
@@ -94,26 +72,29 @@ def parties_of(settings: Settings) -> Parties:
 # --- Settings → the audit service -----------------------------------------------------------------
 
 
-def trail_of(
-    settings: Settings,
-    log: SqlAudit,
-    holding: Holding[SqlAudit],
-    sealer: Sealer,
-    anchor: Anchor,
-    contents: Contents,
-    recaller: CachedRecaller,
-    profiles: ProfileReader,
-    usage: Usage,
-    collections: Callable[[Caller], Awaitable[Sequence[Scope]]],
-) -> AuditService:
+def trail_of(parts: Wiring) -> AuditService:
     """Return the audit service of a database."""
+
+    def holding(scope: Scope) -> SqlAudit:
+        return parts.router.holding(scope).here.audit
+
+    async def collections(caller: Caller) -> Sequence[Scope]:
+        return await parts.collections.scopes(caller)
+
+    contents = Contents(
+        parts.store,
+        parts.archives,
+        lambda: parts.documents,
+        lambda: SqlProposals(parts.router.common.database),
+        parts.clock,
+    )
     return AuditService(
         holding=holding,
-        sealer=sealer,
-        verifier=Verifier(log, anchor),
-        replayer=Replayer(holding, recaller, profiles, contents, collections),
+        sealer=parts.sealer,
+        verifier=Verifier(parts.here.audit, parts.database.anchor),
+        replayer=Replayer(holding, parts.recaller, parts.profiles, contents, collections),
         contents=contents,
-        usage=usage,
-        parties=parties_of(settings),
+        usage=parts.usage,
+        parties=parties_of(parts.settings),
         collections=collections,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,36 +11,17 @@ from typing import TYPE_CHECKING
 from recollect.assemble.sharing import parties_of
 
 if TYPE_CHECKING:
-    from recollect.assemble.redis import Redis
-    from recollect.assemble.working_memory import WorkingMemory
+    from recollect.assemble.container import Wiring
     from recollect.backends.sql.database import Database
-    from recollect.context.sessions import Sessions
-    from recollect.domain.document import Document
     from recollect.domain.forgetting import Target
-    from recollect.domain.scope import Caller, Holding
-    from recollect.embedding.service import EmbeddingService
     from recollect.erasure.forgetting import Forgetting
-    from recollect.health.figures import SqlHealth
     from recollect.health.statistics import HealthCheck
-    from recollect.ports.archives import Blobs
-    from recollect.ports.copies import Copies
     from recollect.ports.runtime import Clock
-    from recollect.ports.state import State
-    from recollect.ports.store import Store
-    from recollect.ports.units import UnitIndex
-    from recollect.recall.cache import CachedRecaller
-    from recollect.recall.conflicts import SqlConflicts
-    from recollect.recall.listing import Listing
-    from recollect.recall.profile import ProfileReader
     from recollect.records.conflicts import Conflicts
     from recollect.records.usage import Usage
-    from recollect.retention.rows import SqlRetention
     from recollect.retention.short_term import Buffer, Promoter, Quarantine
     from recollect.retention.sweep import RecordSweep
     from recollect.settings import Settings
-    from recollect.spool.service import Spool
-    from recollect.writing.redaction import Redactor
-    from recollect.writing.saver import Saver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,43 +36,24 @@ class UpkeepServices:
     review: Quarantine
 
 
-def usage_of(
-    settings: Settings,
-    state: State,
-    reader: SqlRetention,
-    store: Store,
-    saver: Saver,
-    clock: Clock,
-) -> tuple[Usage, Promoter]:
+def usage_of(parts: Wiring) -> tuple[Usage, Promoter]:
     """Return the counter of recalls, and the promoter of records that are recalled often."""
     from recollect.records.usage import Usage
     from recollect.retention.short_term import Promoter
     from recollect.retention.sweep import SweepRunner
     from recollect.writing.redaction import Redactor
 
-    clearing = SweepRunner(store, reader, clock)
-    promoter = Promoter(store, saver, clearing, clock, promote_at=settings.buffer.promote_at)
+    settings, store, clock = parts.settings, parts.store, parts.clock
+    clearing = SweepRunner(store, parts.retention_rows, clock)
+    promote_at = settings.buffer.promote_at
+    promoter = Promoter(store, parts.saver, clearing, clock, promote_at=promote_at)
     redactor = Redactor(settings.writing.redact)
-    usage = Usage(store, clock, state=state, recalled=promoter.recalled, redactor=redactor)
+    recalled = promoter.recalled
+    usage = Usage(store, clock, state=parts.state, recalled=recalled, redactor=redactor)
     return usage, promoter
 
 
-def upkeep_services_of(
-    settings: Settings,
-    reader: SqlRetention,
-    conflicts: SqlConflicts,
-    figures: SqlHealth,
-    clock: Clock,
-    store: Store,
-    listing: Listing,
-    saver: Saver,
-    units: Holding[UnitIndex],
-    embedding: EmbeddingService,
-    redactor: Redactor,
-    usage: Usage,
-    promoter: Promoter,
-    working: WorkingMemory,
-) -> UpkeepServices:
+def upkeep_services_of(parts: Wiring, usage: Usage, promoter: Promoter) -> UpkeepServices:
     """Return the services of upkeep."""
     from recollect.health.statistics import HealthCheck
     from recollect.records.conflicts import Conflicts
@@ -104,22 +66,36 @@ def upkeep_services_of(
         SweepRunner,
     )
 
+    settings, store, clock, reader = parts.settings, parts.store, parts.clock, parts.retention_rows
     clearing = SweepRunner(store, reader, clock)
     lifecycle = settings.lifecycle
     sweep = RecordSweep(
         Expiry(clearing, clock, settings.buffer, lifecycle),
         RetentionRules(clearing, clock, settings.retention),
         Capacity(store, reader, clearing, clock, lifecycle, settings.recall.decay_lambda),
-        working.retention,
+        parts.working.retention,
         usage.flush,
     )
     return UpkeepServices(
         buffer=Buffer(reader, clock),
         promoter=promoter,
         sweep=sweep,
-        health=HealthCheck(store, figures, units, clock, capacity=lifecycle.capacity),
-        conflicts=Conflicts(store, conflicts, embedding, redactor, clock, parties_of(settings)),
-        review=Quarantine(listing, saver, clock),
+        health=HealthCheck(
+            store,
+            parts.health_rows,
+            lambda scope: parts.router.holding(scope).here.units,
+            clock,
+            lifecycle.capacity,
+        ),
+        conflicts=Conflicts(
+            store,
+            parts.conflict_rows,
+            parts.embedding,
+            parts.redactor,
+            clock,
+            parties_of(settings),
+        ),
+        review=Quarantine(parts.listing, parts.saver, clock),
     )
 
 
@@ -133,51 +109,35 @@ async def hide_forgotten(database: Database, clock: Clock) -> None:
     await SqlErasure(database, clock).reapply()
 
 
-def forgetting_of(
-    settings: Settings,
-    database: Database,
-    clock: Clock,
-    store: Store,
-    listing: Listing,
-    usage: Usage,
-    recaller: CachedRecaller,
-    profiles: ProfileReader,
-    sessions: Sessions,
-    forget_texts: Callable[[], None],
-    own_document: Callable[[Caller, str], Awaitable[Document]],
-    copied: Callable[[], Awaitable[Collection[str]]],
-    blobs: Blobs,
-    spool: Spool | None,
-    redis: Redis | None,
-    copies: Sequence[Copies],
-) -> Forgetting:
+def forgetting_of(parts: Wiring) -> Forgetting:
     """Return the service that forgets; it also clears the caches of this process."""
     from recollect.erasure.forgetting import Forgetting
     from recollect.erasure.proof import SqlProof
     from recollect.erasure.rows import SqlErasure
+    from recollect.recall.listing import Listing
+
+    settings, database, clock, here = parts.settings, parts.database, parts.clock, parts.here
 
     async def let_go(target: Target) -> None:
-        recaller.clear()
-        profiles.clear()
-        forget_texts()
-        if redis is not None:
-            await redis.tell_forgotten()
-        await sessions.discard(target)
+        parts.let_go_of_caches()
+        if parts.redis is not None:
+            await parts.redis.tell_forgotten()
+        await parts.working.sessions.discard(target)
 
     erasure = SqlErasure(database, clock, in_place=settings.storage.erase_in_place)
     return Forgetting(
         erasure,
-        SqlProof(database, blobs, partial(_other_files, settings), copies),
-        store,
-        listing,
-        blobs,
+        SqlProof(database, here.blobs, partial(_other_files, settings), parts.copies),
+        here.store,
+        Listing(here.store, clock),
+        here.blobs,
         clock,
-        settle=usage.flush,
+        settle=parts.usage.flush,
         let_go=let_go,
-        own_document=own_document,
-        copied=copied,
-        spool=spool,
-        copies=copies,
+        own_document=parts.knowledge.own_document,
+        copied=lambda: parts.moves.known(),
+        spool=parts.spool,
+        copies=parts.copies,
     )
 
 

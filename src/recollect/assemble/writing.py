@@ -6,67 +6,40 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recollect.assemble.judge import policy_of
-from recollect.backends.sql.database import Database
+from recollect.assemble.judge import judging_of, policy_of
 from recollect.context.summariser import SessionEpisodes, Summariser
-from recollect.domain.meter import Meter
 from recollect.domain.relation import JUDGE
 from recollect.domain.scope import Caller
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
-from recollect.embedding.service import EmbeddingService
-from recollect.jobs.queue import SqlJobs
 from recollect.jobs.worker import Handler
 from recollect.language.token_estimate import EstimatedTokens
 from recollect.ports.facets import FacetReader
-from recollect.ports.language_model import LanguageModels
-from recollect.ports.runtime import Clock
-from recollect.ports.store import Store
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
-from recollect.writing.background_judge import BackgroundJudge
-from recollect.writing.candidates import Candidates
 from recollect.writing.extraction import Extraction
 from recollect.writing.facets import Facets
 from recollect.writing.forget_wishes import ForgetWishes
 from recollect.writing.intake import Intake
 from recollect.writing.jobs import READ_AGAIN, REREAD, RereadQueue
-from recollect.writing.judges import JudgeChain
 from recollect.writing.keep_wishes import KeepWishes
 from recollect.writing.model_extraction import ModelExtractor
 from recollect.writing.parts import WritingParts
 from recollect.writing.pipeline import WritePipeline
 from recollect.writing.reader_extraction import ReaderExtractor
-from recollect.writing.redaction import Redactor
 from recollect.writing.routing import Router
-from recollect.writing.saver import Saver
-from recollect.writing.schedule import EPISODE, ExtractionSchedule, Judging
+from recollect.writing.schedule import EPISODE, ExtractionSchedule
 from recollect.writing.strategy import Merger
 from recollect.writing.user_names import Naming
 
 if TYPE_CHECKING:
-    from recollect.writing.rows import SqlWrites
+    from recollect.assemble.container import Wiring
 
 
-def writing_of(
-    settings: Settings,
-    database: Database,
-    store: Store,
-    writes: SqlWrites,
-    candidates: Candidates,
-    embedding: EmbeddingService,
-    clock: Clock,
-    redactor: Redactor,
-    models: LanguageModels,
-    saver: Saver,
-    judge: JudgeChain,
-    judging: Judging | None,
-    facets: FacetReader | None,
-    meter: Meter,
-    forgetting: ForgetWishes,
-    keeping: KeepWishes,
-) -> WritingParts:
+def writing_of(parts: Wiring) -> WritingParts:
     """Return the write pipeline and the services around it."""
-    writing = settings.writing
+    settings, store, writes = parts.settings, parts.store, parts.writes
+    clock, redactor, judge = parts.clock, parts.redactor, parts.judge
+    facets, models, writing = parts.understanding.facets, parts.models, parts.settings.writing
     policy = policy_of(settings)
     classify = models.of("classify") if writing.route == "auto" else None
     extract = models.of("extract") if writing.extract == "auto" else None
@@ -76,7 +49,7 @@ def writing_of(
     pipeline = WritePipeline(
         store,
         writes,
-        embedding,
+        parts.embedding,
         clock,
         Intake(
             router,
@@ -87,16 +60,14 @@ def writing_of(
             grounds=writing.ground,
             zone=settings.scope.zone,
         ),
-        candidates,
+        parts.candidates,
         merger,
         judge,
         facets=Facets(facets),
         reconciles=writing.reconcile,
-        meter=meter,
-        saver=saver,
+        meter=parts.meter,
+        saver=parts.saver,
     )
-    extractor = None if extract is None else ModelExtractor(extract, reader and reader.reader)
-    rereading = RereadQueue(store, SqlJobs(database, clock), pipeline, clock)
     return WritingParts(
         pipeline=pipeline,
         extraction=Extraction(
@@ -104,14 +75,21 @@ def writing_of(
             writes,
             pipeline,
             policy,
-            extractor,
-            rereading,
-            forgetting,
-            keeping,
-            judging=judging,
+            None if extract is None else ModelExtractor(extract, reader and reader.reader),
+            RereadQueue(store, parts.jobs, pipeline, clock),
+            ForgetWishes(lambda: parts.recaller, lambda: parts.answering, facets),
+            KeepWishes(
+                store,
+                writes,
+                lambda: parts.recaller,
+                lambda scopes, session: parts.usage.recalled_in(scopes, session),
+                judge,
+                clock,
+            ),
+            judging=judging_of(settings, parts.fresh_links),
             reader=reader,
         ),
-        candidates=candidates,
+        candidates=parts.candidates,
         judge=judge,
         router=router,
         merger=merger,
@@ -119,7 +97,7 @@ def writing_of(
         writes=writes,
         policy=policy,
         names=UserNames(store, clock),
-        naming=Naming(store, saver, clock),
+        naming=Naming(store, parts.saver, clock),
     )
 
 
@@ -133,26 +111,20 @@ def _reader(settings: Settings) -> ReaderExtractor | None:
     return None if reader is None else ReaderExtractor(reader)
 
 
-def reading_handlers(
-    settings: Settings,
-    store: Store,
-    saver: Saver,
-    clock: Clock,
-    writing: WritingParts,
-    models: LanguageModels,
-    judging: BackgroundJudge,
-) -> Mapping[str, Handler]:
+def reading_handlers(parts: Wiring) -> Mapping[str, Handler]:
     """Return the handlers of jobs that read conversations, during and after them."""
-    summariser = Summariser(EstimatedTokens(), settings.compression, models.of("summarise"))
-    recap = SessionEpisodes(store, saver, summariser, clock, after=settings.writing.episode_after)
-    extraction = writing.extraction
+    settings, extraction = parts.settings, parts.writing.extraction
+    summarise = parts.models.of("summarise")
+    summariser = Summariser(EstimatedTokens(), settings.compression, summarise)
+    after = settings.writing.episode_after
+    recap = SessionEpisodes(parts.store, parts.saver, summariser, parts.clock, after=after)
     return {
         EXTRACT: extraction.run,
         EXTRACT_IDLE: extraction.run,
         EPISODE: recap.run,
         REREAD: extraction.run_again,
         READ_AGAIN: extraction.run_lost,
-        JUDGE: judging.run,
+        JUDGE: parts.background_judge.run,
     }
 
 

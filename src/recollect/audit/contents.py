@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.audit import INJECT, AuditEntry
@@ -29,22 +29,15 @@ _MAX_TITLE: Final = 160
 _RECORD_IDS: Final = ("mem_", "ep_", "proc_")
 
 
+@dataclass(eq=False)
 class Contents:
     """Looks up what is stored under an id, whatever its status, within given scopes."""
 
-    def __init__(
-        self,
-        store: Store,
-        archives: SqlArchives,
-        documents: Callable[[], SqlDocuments],
-        proposals: Callable[[], SqlProposals],
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._archives = archives
-        self._documents = documents
-        self._proposals = proposals
-        self._clock = clock
+    _store: Store
+    _archives: SqlArchives
+    _documents: Callable[[], SqlDocuments]
+    _proposals: Callable[[], SqlProposals]
+    _clock: Clock
 
     async def items(
         self, scopes: Sequence[Scope], where: Filter, ids: Collection[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from recollect.audit.contents import ANY_STATUS, Contents, Item
@@ -34,22 +34,15 @@ _FATES: Final[Mapping[Status, Fate]] = {
 }
 
 
+@dataclass(eq=False)
 class Replayer:
     """Finds a recall in the audit log and repeats it within what the caller may read."""
 
-    def __init__(
-        self,
-        audit: Holding[SqlAudit],
-        recaller: CachedRecaller,
-        profiles: ProfileReader,
-        contents: Contents,
-        collections: Callable[[Caller], Awaitable[Sequence[Scope]]],
-    ) -> None:
-        self._audit = audit
-        self._recaller = recaller
-        self._profiles = profiles
-        self._contents = contents
-        self._collections = collections
+    _audit: Holding[SqlAudit]
+    _recaller: CachedRecaller
+    _profiles: ProfileReader
+    _contents: Contents
+    _collections: Callable[[Caller], Awaitable[Sequence[Scope]]]
 
     async def replay(self, caller: Caller, recall_id: str) -> Replay:
         """Return what was given then beside what the same query returns now."""

@@ -14,11 +14,11 @@ from recollect.audit.comparison import compare
 from recollect.backends.sql import schema
 from recollect.backends.sql.audit_entries import sealable_from
 from recollect.backends.sql.chain_head import chain_head
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.server import SEAL, lock_counter
 from recollect.backends.sql.prepared_statement import PreparedStatement
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.rows import Row, RowForm, rows_of
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.audit import (
     APPROVE,
@@ -46,14 +46,13 @@ _PLACE: Final = PreparedStatement(
 )
 
 
-class SqlAudit:
+class SqlAudit(OnDatabase):
     """Entries and links as rows; see `schema_keeping`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def entries(
+    @reading
+    def entries(
         self,
+        connection: Connection,
         scopes: Sequence[Scope],
         *,
         action: str | None = None,
@@ -79,40 +78,40 @@ class SqlAudit:
             where.append(_AUDIT.id < before)
         if proposals_of is not None:
             where.append(~_is_about_proposals_but_of(proposals_of))
+        found = find_scopes(connection, scopes)
+        statement = (
+            select(schema.audit)
+            .where(_AUDIT.scope_id.in_(found), *where)
+            .order_by(_AUDIT.id.desc())
+            .limit(limit)
+        )
+        return [_entry_from(row, found[row["scope_id"]]) for row in rows_of(connection, statement)]
 
-        def read(connection: Connection) -> list[AuditEntry]:
-            found = find_scopes(connection, scopes)
-            statement = (
-                select(schema.audit)
-                .where(_AUDIT.scope_id.in_(found), *where)
-                .order_by(_AUDIT.id.desc())
-                .limit(limit)
-            )
-            return [
-                _entry_from(row, found[row["scope_id"]]) for row in rows_of(connection, statement)
-            ]
-
-        return await self._database.read(read)
-
-    async def seal(self, limit: int) -> SealedBatch:
+    @writing
+    def seal(self, connection: Connection, limit: int) -> SealedBatch:
         """Append the oldest unsealed entries to their chains."""
-        return await self._database.write(lambda connection: _seal(connection, limit))
+        return _seal(connection, limit)
 
-    async def unsealed(self, org: str, workspace: str) -> int:
+    @reading
+    def unsealed(self, connection: Connection, org: str, workspace: str) -> int:
         """Return the number of entries of a workspace that are not in its chain yet."""
         count = (
             select(func.count())
             .select_from(schema.audit.join(schema.scopes))
             .where(_AUDIT.seq.is_(None), *_of(org, workspace))
         )
-        return await self._database.read(lambda connection: connection.scalar(count) or 0)
+        return connection.scalar(count) or 0
 
-    async def is_sealed(self) -> bool:
+    @reading
+    def is_sealed(self, connection: Connection) -> bool:
         """Return whether every entry is in a chain."""
         one = select(_AUDIT.id).where(_AUDIT.seq.is_(None)).limit(1)
-        return await self._database.read(lambda connection: connection.scalar(one) is None)
+        return connection.scalar(one) is None
 
-    async def chain(self, org: str, workspace: str, *, after: int, limit: int) -> list[Sealed]:
+    @reading
+    def chain(
+        self, connection: Connection, org: str, workspace: str, *, after: int, limit: int
+    ) -> list[Sealed]:
         """Return the links of a workspace after a position, in order."""
         links = (
             select(schema.audit_chain)
@@ -120,19 +119,18 @@ class SqlAudit:
             .order_by(_CHAIN.seq)
             .limit(limit)
         )
+        found = [_link_from(row) for row in rows_of(connection, links)]
+        entries = _AUDIT.id.in_([link.entry for link in found])
+        stored = {
+            row["id"]: sealable_from(row)
+            for row in rows_of(connection, select(schema.audit).where(entries))
+        }
+        return [Sealed(link=link, entry=stored.get(link.entry)) for link in found]
 
-        def read(connection: Connection) -> list[Sealed]:
-            found = [_link_from(row) for row in rows_of(connection, links)]
-            entries = _AUDIT.id.in_([link.entry for link in found])
-            stored = {
-                row["id"]: sealable_from(row)
-                for row in rows_of(connection, select(schema.audit).where(entries))
-            }
-            return [Sealed(link=link, entry=stored.get(link.entry)) for link in found]
-
-        return await self._database.read(read)
-
-    async def unchained(self, org: str, workspace: str, *, limit: int) -> list[SealableEntry]:
+    @reading
+    def unchained(
+        self, connection: Connection, org: str, workspace: str, *, limit: int
+    ) -> list[SealableEntry]:
         """Return entries whose position in the chain has no link."""
         here = and_(_CHAIN.org == org, _CHAIN.workspace == workspace, _CHAIN.seq == _AUDIT.seq)
         statement = (
@@ -143,21 +141,21 @@ class SqlAudit:
             .order_by(_AUDIT.seq)
             .limit(limit)
         )
-        return await self._database.read(
-            lambda connection: [sealable_from(row) for row in rows_of(connection, statement)]
-        )
+        return [sealable_from(row) for row in rows_of(connection, statement)]
 
-    async def compare(self, org: str, workspace: str) -> ComparedContents:
+    @reading
+    def compare(self, connection: Connection, org: str, workspace: str) -> ComparedContents:
         """Compare the content of a workspace with the digests taken when it was stored."""
-        return await self._database.read(lambda connection: compare(connection, org, workspace))
+        return compare(connection, org, workspace)
 
     async def workspaces(self) -> list[tuple[str, str]]:
         """Return every organisation and workspace."""
         every = select(*_WORKSPACE).distinct().order_by(*_WORKSPACE)
-        found = await self._database.read(lambda connection: connection.execute(every).all())
+        found = await self.database.read(lambda connection: connection.execute(every).all())
         return [(row.org, row.workspace) for row in found]
 
-    async def erasures(self, org: str, workspace: str) -> Erasures:
+    @reading
+    def erasures(self, connection: Connection, org: str, workspace: str) -> Erasures:
         """Return what forgetting did to the entries of a workspace."""
         statement = (
             select(_AUDIT.payload)
@@ -165,22 +163,18 @@ class SqlAudit:
             .where(_AUDIT.action == ERASE, *_of(org, workspace))
             .order_by(_AUDIT.id)
         )
-
-        def read(connection: Connection) -> Erasures:
-            marks = [_payload(it) for it in connection.scalars(statement)]
-            return Erasures(
-                blanked=tuple(
-                    sorted((first, last) for it in marks for first, last in it.get("entries", ()))
-                ),
-                # An entry may name several people who are forgotten one after the other.
-                renamed={
-                    int(entry): (actor, mac)
-                    for it in marks
-                    for entry, (actor, mac) in it.get("renamed", {}).items()
-                },
-            )
-
-        return await self._database.read(read)
+        marks = [_payload(it) for it in connection.scalars(statement)]
+        return Erasures(
+            blanked=tuple(
+                sorted((first, last) for it in marks for first, last in it.get("entries", ()))
+            ),
+            # An entry may name several people who are forgotten one after the other.
+            renamed={
+                int(entry): (actor, mac)
+                for it in marks
+                for entry, (actor, mac) in it.get("renamed", {}).items()
+            },
+        )
 
 
 def _seal(connection: Connection, limit: int) -> SealedBatch:
@@ -210,7 +204,8 @@ def _seal_behind(
         link = link_after(head, entry)
         links.append(link)
         head = ChainHead(org=head.org, workspace=head.workspace, seq=link.seq, hash=link.hash)
-    _INSERT_LINKS.run(connection, [_link_row(head, link) for link in links])
+    place = {"org": head.org, "workspace": head.workspace}
+    _INSERT_LINKS.run(connection, [{**place, **_LINK.row(link)} for link in links])
     _PLACE.run(connection, [{"entry": link.entry, "place": link.seq} for link in links])
     return head
 
@@ -261,19 +256,7 @@ def _entry_from(row: Row, scope: Scope) -> AuditEntry:
     )
 
 
-def _link_row(head: ChainHead, link: ChainLink) -> dict[str, Any]:
-    return {
-        "org": head.org,
-        "workspace": head.workspace,
-        "seq": link.seq,
-        "entry": link.entry,
-        "at": link.at,
-        "actor": link.actor,
-        "action": link.action,
-        "target": link.target,
-        "mac": link.mac,
-        "hash": link.hash,
-    }
+_LINK: Final = RowForm(ChainLink)
 
 
 def _link_from(row: Row) -> ChainLink:
@@ -283,13 +266,4 @@ def _link_from(row: Row) -> ChainLink:
             code="audit_unreadable",
             hint="Somebody changed it; a backup has the chain as it was.",
         )
-    return ChainLink(
-        seq=row["seq"],
-        entry=row["entry"],
-        at=row["at"],
-        actor=row["actor"],
-        action=row["action"],
-        target=row["target"],
-        mac=row["mac"],
-        hash=row["hash"],
-    )
+    return _LINK.value(row)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
 from importlib.util import find_spec
@@ -56,50 +57,32 @@ class BucketBlobs(ObjectBlobs):
         return _open(self._name, self._s3)
 
     async def put(self, key: str, content: bytes | BinaryIO) -> None:
-        from obstore.exceptions import BaseError
-
-        try:
+        with self._telling_faults():
             await self._store.put_async(key, content)
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
 
     async def get(self, key: str) -> bytes | None:
-        from obstore.exceptions import BaseError
-
-        try:
-            found = await self._store.get_async(key)
-            return (await found.bytes_async()).to_bytes()
-        except FileNotFoundError:
-            return None
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
+        with self._telling_faults():
+            try:
+                found = await self._store.get_async(key)
+                return (await found.bytes_async()).to_bytes()
+            except FileNotFoundError:
+                return None
 
     async def get_range(self, key: str, start: int, end: int) -> bytes | None:
-        from obstore.exceptions import BaseError
-
-        try:
-            found = await self._store.get_range_async(key, start=start, end=end)
-            return found.to_bytes()
-        except FileNotFoundError:
-            return None
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
+        with self._telling_faults():
+            try:
+                found = await self._store.get_range_async(key, start=start, end=end)
+                return found.to_bytes()
+            except FileNotFoundError:
+                return None
 
     async def delete(self, keys: Sequence[str]) -> None:
-        from obstore.exceptions import BaseError
-
         for key in keys:
-            try:
+            with self._telling_faults(), suppress(FileNotFoundError):
                 await self._store.delete_async(key)
-            except FileNotFoundError:
-                continue
-            except (BaseError, OSError) as fault:
-                raise self._unreachable(fault) from fault
 
     async def stored(self) -> AsyncIterator[StoredBlob]:
-        from obstore.exceptions import BaseError
-
-        try:
+        with self._telling_faults():
             # One overload of the library's own types names a package that is not installed.
             everything = self._store.list(  # pyright: ignore[reportUnknownMemberType]
                 prefix=None if self._owner is None else await asyncio.to_thread(self._owner)
@@ -111,48 +94,39 @@ class BucketBlobs(ObjectBlobs):
                     yield StoredBlob(
                         key=found["path"], size=found["size"], stored_at=found["last_modified"]
                     )
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
 
     def put_here(self, key: str, content: bytes) -> None:
-        from obstore.exceptions import BaseError
-
-        try:
+        with self._telling_faults():
             self._store.put(key, content)
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
 
     def get_here(self, key: str) -> bytes | None:
-        from obstore.exceptions import BaseError
-
-        try:
-            return self._store.get(key).bytes().to_bytes()
-        except FileNotFoundError:
-            return None
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
+        with self._telling_faults():
+            try:
+                return self._store.get(key).bytes().to_bytes()
+            except FileNotFoundError:
+                return None
 
     def keys_here(self, under: str) -> list[str]:
-        from obstore.exceptions import BaseError
-
-        try:
+        with self._telling_faults():
             # One overload of the library's own types names a package that is not installed.
             everything = self._store.list(prefix=under)  # pyright: ignore[reportUnknownMemberType]
             batches = cast("Iterable[Sequence[ObjectMeta]]", everything)
             return [found["path"] for batch in batches for found in batch]
-        except (BaseError, OSError) as fault:
-            raise self._unreachable(fault) from fault
 
     def delete_here(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            with self._telling_faults(), suppress(FileNotFoundError):
+                self._store.delete(key)
+
+    @contextmanager
+    def _telling_faults(self) -> Generator[None]:
+        """Raise one of our errors for a fault of the library."""
         from obstore.exceptions import BaseError
 
-        for key in keys:
-            try:
-                self._store.delete(key)
-            except FileNotFoundError:
-                continue
-            except (BaseError, OSError) as fault:
-                raise self._unreachable(fault) from fault
+        try:
+            yield
+        except (BaseError, OSError) as fault:
+            raise self._unreachable(fault) from fault
 
     def _unreachable(self, fault: Exception) -> StorageError:
         # The library writes its inner state below the first line.

@@ -11,14 +11,13 @@ import contextlib
 import logging
 import math
 import random
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from recollect.backends.file_lock import try_lock
 from recollect.backends.objects import ObjectBlobs, open_blobs
-from recollect.domain.files import make_file
 from recollect.errors import StorageError
 from recollect.ports.archives import StoredBlob
 
@@ -138,13 +137,15 @@ class OutboxBlobs:
         if not self._has_folder:
             return 0
         sent = 0
-        with _exclusive(self._folder.with_name(f"{self._folder.name}.lock")) as is_ours:
-            if is_ours:
-                async for found in self._outbox.stored():
-                    content = await self._outbox.get(found.key)
-                    if content is not None:
-                        await self._send(found.key, content)
-                        sent += 1
+        lock = try_lock(self._folder.with_name(f"{self._folder.name}.lock"))
+        if lock is None:
+            return 0
+        with contextlib.closing(lock):
+            async for found in self._outbox.stored():
+                content = await self._outbox.get(found.key)
+                if content is not None:
+                    await self._send(found.key, content)
+                    sent += 1
         return sent
 
     async def _send(self, key: str, content: bytes) -> None:
@@ -223,21 +224,6 @@ class OutboxBlobs:
     @property
     def _has_folder(self) -> bool:
         return self._folder.is_dir()
-
-
-@contextlib.contextmanager
-def _exclusive(path: Path) -> Generator[bool]:
-    """Hold a lock, which ends with the process; yield False if another process holds it."""
-    make_file(path)
-    with contextlib.closing(
-        sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-    ) as lock:
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            yield False
-        else:
-            yield True
 
 
 def outbox_beside(database: Path) -> Path:

@@ -64,23 +64,15 @@ class _Attempt:
     is_summarised: bool = True
 
 
+@dataclass(eq=False)
 class PromptBuilder:
     """The builder of one session's prompts."""
 
-    def __init__(
-        self,
-        compression: BackgroundCompression,
-        archive: ToolResultManager,
-        budget: Budget,
-        counter: TokenCounter,
-        *,
-        patience: float,
-    ) -> None:
-        self._compression = compression
-        self._archive = archive
-        self._budget = budget
-        self._counter = counter
-        self._patience = patience
+    _compression: BackgroundCompression
+    _archive: ToolResultManager
+    _budget: Budget
+    _counter: TokenCounter
+    _patience: float
 
     def begin(self, messages: tuple[Message, ...]) -> None:
         """Start summarising what will not fit, while other parts of the prompt are found."""

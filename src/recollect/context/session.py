@@ -686,9 +686,7 @@ class Session:
                 most_verbatim=self._parts.settings.messages - 2,
             )
             patience = self._parts.settings.patience
-            sender = PromptBuilder(
-                compression, self._archive, self._budget, counter, patience=patience
-            )
+            sender = PromptBuilder(compression, self._archive, self._budget, counter, patience)
             self._window = _Window(compression=compression, sender=sender)
             self._parts.opened(self._caller)
         return self._window

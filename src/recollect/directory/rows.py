@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import records_where
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, FORGOTTEN_USER
 from recollect.backends.sql.portable import begins_with
 from recollect.backends.sql.rows import record_from, rows_of
@@ -70,47 +70,42 @@ _ORDERS: Final[Mapping[RecordOrder, tuple[ColumnElement[Any], ...]]] = {
 }
 
 
-class SqlDirectory:
+class SqlDirectory(OnDatabase):
     """Counts by grouping; nothing is kept for it, so nothing can be out of date."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def scopes(
-        self, within: Workspace, *, after: Cursor | None, limit: int
+    @reading
+    def scopes(
+        self, connection: Connection, within: Workspace, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, ScopeEntry]]:
         """Return scopes, newest first, each with its position."""
+        wanted = select(_SCOPES.id).where(_is_in(within)).order_by(_SCOPES.id.desc())
+        if after is not None:
+            wanted = wanted.where(_SCOPES.id < after.at)
+        numbers = list(connection.scalars(wanted.limit(limit)))
+        scopes = scopes_by_id(connection, numbers)
+        contents = _contents(connection, numbers)
+        return [
+            (
+                _place(number),
+                ScopeEntry(scope=scopes[number], contents=_total([contents[number]])),
+            )
+            for number in numbers
+        ]
 
-        def read(connection: Connection) -> list[tuple[Cursor, ScopeEntry]]:
-            wanted = select(_SCOPES.id).where(_is_in(within)).order_by(_SCOPES.id.desc())
-            if after is not None:
-                wanted = wanted.where(_SCOPES.id < after.at)
-            numbers = list(connection.scalars(wanted.limit(limit)))
-            scopes = scopes_by_id(connection, numbers)
-            contents = _contents(connection, numbers)
-            return [
-                (
-                    _place(number),
-                    ScopeEntry(scope=scopes[number], contents=_total([contents[number]])),
-                )
-                for number in numbers
-            ]
-
-        return await self._database.read(read)
-
-    async def scopes_within(self, within: Workspace, *, limit: int) -> Sequence[Scope]:
+    @reading
+    def scopes_within(
+        self, connection: Connection, within: Workspace, *, limit: int
+    ) -> Sequence[Scope]:
         """Return only the scopes, oldest first."""
+        wanted = select(_SCOPES.id).where(_is_told(within)).order_by(_SCOPES.id).limit(limit)
+        numbers = list(connection.scalars(wanted))
+        scopes = scopes_by_id(connection, numbers)
+        return [scopes[number] for number in numbers]
 
-        def read(connection: Connection) -> list[Scope]:
-            wanted = select(_SCOPES.id).where(_is_told(within)).order_by(_SCOPES.id).limit(limit)
-            numbers = list(connection.scalars(wanted))
-            scopes = scopes_by_id(connection, numbers)
-            return [scopes[number] for number in numbers]
-
-        return await self._database.read(read)
-
-    async def names(
+    @reading
+    def names(
         self,
+        connection: Connection,
         within: Workspace,
         part: Part,
         *,
@@ -120,42 +115,37 @@ class SqlDirectory:
     ) -> Sequence[tuple[Cursor, NameEntry]]:
         """Return the agents or users of a workspace, or those `among` some, newest first."""
         name, first = _SCOPES[part], func.min(_SCOPES.id)
-
-        def read(connection: Connection) -> list[tuple[Cursor, NameEntry]]:
-            wanted = (
-                select(name.label("name"), first.label("first"))
-                .where(_is_in(within), name != "", name != SHARED_AGENT)
-                .group_by(name)
-                .order_by(first.desc())
-                .limit(limit)
+        wanted = (
+            select(name.label("name"), first.label("first"))
+            .where(_is_in(within), name != "", name != SHARED_AGENT)
+            .group_by(name)
+            .order_by(first.desc())
+            .limit(limit)
+        )
+        if among is not None:
+            wanted = wanted.where(name.in_(among))
+        if after is not None:
+            wanted = wanted.having(first < after.at)
+        found = {row.name: row.first for row in connection.execute(wanted)}
+        theirs = select(_SCOPES.id, name.label("name")).where(_is_in(within), name.in_(list(found)))
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for row in connection.execute(theirs):
+            numbers[row.name].append(row.id)
+        contents = _contents(connection, [it for of_one in numbers.values() for it in of_one])
+        return [
+            (
+                _place(number),
+                NameEntry(
+                    name=it,
+                    scopes=len(numbers[it]),
+                    contents=_total(contents[scope] for scope in numbers[it]),
+                ),
             )
-            if among is not None:
-                wanted = wanted.where(name.in_(among))
-            if after is not None:
-                wanted = wanted.having(first < after.at)
-            found = {row.name: row.first for row in connection.execute(wanted)}
-            theirs = select(_SCOPES.id, name.label("name")).where(
-                _is_in(within), name.in_(list(found))
-            )
-            numbers: dict[str, list[int]] = defaultdict(list)
-            for row in connection.execute(theirs):
-                numbers[row.name].append(row.id)
-            contents = _contents(connection, [it for of_one in numbers.values() for it in of_one])
-            return [
-                (
-                    _place(number),
-                    NameEntry(
-                        name=it,
-                        scopes=len(numbers[it]),
-                        contents=_total(contents[scope] for scope in numbers[it]),
-                    ),
-                )
-                for it, number in found.items()
-            ]
+            for it, number in found.items()
+        ]
 
-        return await self._database.read(read)
-
-    async def users(self, workspaces: Sequence[str]) -> frozenset[str]:
+    @reading
+    def users(self, connection: Connection, workspaces: Sequence[str]) -> frozenset[str]:
         """Return the users of some workspaces, each `org/workspace`, or of all of them."""
         is_somebody = and_(_SCOPES.user != "", _SCOPES.agent != FORGOTTEN_AGENT)
         wanted = select(_SCOPES.user).where(is_somebody).distinct()
@@ -169,109 +159,100 @@ class SqlDirectory:
                     )
                 )
             )
+        return frozenset(connection.scalars(wanted))
 
-        def read(connection: Connection) -> frozenset[str]:
-            return frozenset(connection.scalars(wanted))
-
-        return await self._database.read(read)
-
-    async def sessions(
-        self, extent: Extent, *, after: Cursor | None, limit: int
+    @reading
+    def sessions(
+        self, connection: Connection, extent: Extent, *, after: Cursor | None, limit: int
     ) -> Sequence[tuple[Cursor, SessionEntry]]:
         """Return sessions, most recently active first, each with its position."""
         last, key = func.max(_TURNS.at), func.min(_TURNS.id)
-
-        def read(connection: Connection) -> list[tuple[Cursor, SessionEntry]]:
-            wanted = (
-                select(
-                    _TURNS.scope_id,
-                    _TURNS.session,
-                    func.count().label("turns"),
-                    func.min(_TURNS.at).label("first_at"),
-                    last.label("last_at"),
-                    key.label("key"),
-                )
-                .where(_within(connection, extent, _TURNS.scope_id))
-                .group_by(_TURNS.scope_id, _TURNS.session)
-                .order_by(last.desc(), key.desc())
-                .limit(limit)
+        wanted = (
+            select(
+                _TURNS.scope_id,
+                _TURNS.session,
+                func.count().label("turns"),
+                func.min(_TURNS.at).label("first_at"),
+                last.label("last_at"),
+                key.label("key"),
             )
-            if after is not None:
-                wanted = wanted.having(or_(last < after.at, and_(last == after.at, key < after.id)))
-            rows = rows_of(connection, wanted)
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            archives = _archives_of(connection, [(it["scope_id"], it["session"]) for it in rows])
-            return [
-                (
-                    Cursor(at=row["last_at"], id=row["key"]),
-                    SessionEntry(
-                        id=row["session"],
-                        scope=scopes[row["scope_id"]],
-                        turns=row["turns"],
-                        archives=archives[row["scope_id"], row["session"]],
-                        first_at=from_micros(row["first_at"]),
-                        last_at=from_micros(row["last_at"]),
-                    ),
-                )
-                for row in rows
-            ]
+            .where(_within(connection, extent, _TURNS.scope_id))
+            .group_by(_TURNS.scope_id, _TURNS.session)
+            .order_by(last.desc(), key.desc())
+            .limit(limit)
+        )
+        if after is not None:
+            wanted = wanted.having(or_(last < after.at, and_(last == after.at, key < after.id)))
+        rows = rows_of(connection, wanted)
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        archives = _archives_of(connection, [(it["scope_id"], it["session"]) for it in rows])
+        return [
+            (
+                Cursor(at=row["last_at"], id=row["key"]),
+                SessionEntry(
+                    id=row["session"],
+                    scope=scopes[row["scope_id"]],
+                    turns=row["turns"],
+                    archives=archives[row["scope_id"], row["session"]],
+                    first_at=from_micros(row["first_at"]),
+                    last_at=from_micros(row["last_at"]),
+                ),
+            )
+            for row in rows
+        ]
 
-        return await self._database.read(read)
-
-    async def labels(
-        self, extent: Extent, kind: LabelKind, *, offset: int, limit: int | None
+    @reading
+    def labels(
+        self,
+        connection: Connection,
+        extent: Extent,
+        kind: LabelKind,
+        *,
+        offset: int,
+        limit: int | None,
     ) -> Sequence[LabelEntry]:
         """Return tags or categories of active records, most frequent first."""
         name = _TAGS.tag if kind == "tag" else _RECORDS.category
+        wanted = (
+            select(name.label("name"), func.count().label("records"))
+            .where(_within(connection, extent, _RECORDS.scope_id), name != "")
+            .where(_RECORDS.status == Status.ACTIVE)
+            .group_by(name)
+            .order_by(func.count().desc(), name)
+        )
+        if limit is not None:
+            wanted = wanted.offset(offset).limit(limit)
+        if kind == "tag":
+            wanted = wanted.where(_TAGS.record_id == _RECORDS.id)
+        rows = connection.execute(wanted).all()
+        return [LabelEntry(name=row.name, records=row.records) for row in rows]
 
-        def read(connection: Connection) -> list[LabelEntry]:
-            wanted = (
-                select(name.label("name"), func.count().label("records"))
-                .where(_within(connection, extent, _RECORDS.scope_id), name != "")
-                .where(_RECORDS.status == Status.ACTIVE)
-                .group_by(name)
-                .order_by(func.count().desc(), name)
-            )
-            if limit is not None:
-                wanted = wanted.offset(offset).limit(limit)
-            if kind == "tag":
-                wanted = wanted.where(_TAGS.record_id == _RECORDS.id)
-            rows = connection.execute(wanted).all()
-            return [LabelEntry(name=row.name, records=row.records) for row in rows]
-
-        return await self._database.read(read)
-
-    async def workspaces(self) -> Sequence[WorkspaceEntry]:
+    @reading
+    def workspaces(self, connection: Connection) -> Sequence[WorkspaceEntry]:
         """Return the workspaces that hold something, those with the most records first."""
         names = (_SCOPES.org, _SCOPES.workspace)
         wanted = select(_SCOPES.id, *names, _SCOPES.agent, _SCOPES.user).where(
             _SCOPES.agent != FORGOTTEN_AGENT
         )
-
-        def read(connection: Connection) -> list[WorkspaceEntry]:
-            scopes: dict[tuple[str, str], list[Any]] = defaultdict(list)
-            for row in connection.execute(wanted):
-                scopes[row.org, row.workspace].append(row)
-            contents = _contents(
-                connection, [row.id for of_one in scopes.values() for row in of_one]
+        scopes: dict[tuple[str, str], list[Any]] = defaultdict(list)
+        for row in connection.execute(wanted):
+            scopes[row.org, row.workspace].append(row)
+        contents = _contents(connection, [row.id for of_one in scopes.values() for row in of_one])
+        return [
+            WorkspaceEntry(
+                org=org,
+                workspace=workspace,
+                users=len({row.user for row in of_one} - {""}),
+                agents=len({row.agent for row in of_one if not row.agent.startswith("*")} - {""}),
+                contents=_total(contents[row.id] for row in of_one),
             )
-            return [
-                WorkspaceEntry(
-                    org=org,
-                    workspace=workspace,
-                    users=len({row.user for row in of_one} - {""}),
-                    agents=len(
-                        {row.agent for row in of_one if not row.agent.startswith("*")} - {""}
-                    ),
-                    contents=_total(contents[row.id] for row in of_one),
-                )
-                for (org, workspace), of_one in scopes.items()
-            ]
+            for (org, workspace), of_one in scopes.items()
+        ]
 
-        return await self._database.read(read)
-
-    async def records_by(
+    @reading
+    def records_by(
         self,
+        connection: Connection,
         within: Workspace,
         where: Filter,
         order: RecordOrder,
@@ -281,74 +262,77 @@ class SqlDirectory:
         limit: int,
     ) -> Sequence[Record]:
         """Return records that match the filter, in an order of their own."""
+        wanted = (
+            select(schema.records)
+            .where(_passes(within, where))
+            .order_by(*_ORDERS[order])
+            .offset(offset)
+            .limit(limit)
+        )
+        rows = rows_of(connection, wanted, {"now": to_micros(now)})
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return [record_from(row, scopes[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Record]:
-            wanted = (
-                select(schema.records)
-                .where(_passes(within, where))
-                .order_by(*_ORDERS[order])
-                .offset(offset)
-                .limit(limit)
-            )
-            rows = rows_of(connection, wanted, {"now": to_micros(now)})
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [record_from(row, scopes[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def records(
-        self, within: Workspace, where: Filter, *, now: datetime, after: Cursor | None, limit: int
+    @reading
+    def records(
+        self,
+        connection: Connection,
+        within: Workspace,
+        where: Filter,
+        *,
+        now: datetime,
+        after: Cursor | None,
+        limit: int,
     ) -> Sequence[Record]:
         """Return records that match the filter, latest first."""
         # Bounded on the first page too: without a bound SQLite reads and sorts the whole workspace.
         end = after or _END
+        wanted = (
+            select(schema.records)
+            .where(_passes(within, where))
+            .where(tuple_(_RECORDS.observed_at, _RECORDS.id) < (end.at, end.id))
+            .order_by(_RECORDS.observed_at.desc(), _RECORDS.id.desc())
+            .limit(limit)
+        )
+        rows = rows_of(connection, wanted, {"now": to_micros(now)})
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return [record_from(row, scopes[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Record]:
-            wanted = (
-                select(schema.records)
-                .where(_passes(within, where))
-                .where(tuple_(_RECORDS.observed_at, _RECORDS.id) < (end.at, end.id))
-                .order_by(_RECORDS.observed_at.desc(), _RECORDS.id.desc())
-                .limit(limit)
-            )
-            rows = rows_of(connection, wanted, {"now": to_micros(now)})
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [record_from(row, scopes[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def count(self, within: Workspace, where: Filter, *, now: datetime) -> int:
+    @reading
+    def count(
+        self, connection: Connection, within: Workspace, where: Filter, *, now: datetime
+    ) -> int:
         """Return the number of records that match the filter."""
         wanted = select(func.count()).select_from(schema.records).where(_passes(within, where))
         given = {"now": to_micros(now)}
-        return await self._database.read(lambda it: it.scalar(wanted, given) or 0)
+        return connection.scalar(wanted, given) or 0
 
-    async def facets(self, within: Workspace, where: Filter, *, now: datetime) -> Facets:
+    @reading
+    def facets(
+        self, connection: Connection, within: Workspace, where: Filter, *, now: datetime
+    ) -> Facets:
         """Return counts of the records that match the filter, by property."""
         given = {"now": to_micros(now)}
         is_wanted = _passes(within, where)
 
-        def tally(connection: Connection, column: ColumnElement[str], *of: Any) -> dict[str, int]:
+        def tally(column: ColumnElement[str], *of: Any) -> dict[str, int]:
             wanted = select(column, func.count()).where(is_wanted, *of).group_by(column)
             ordered = wanted.order_by(func.count().desc(), column)
             return {row[0] or NOBODY: row[1] for row in connection.execute(ordered, given)}
 
-        def read(connection: Connection) -> Facets:
-            in_scope = _RECORDS.scope_id == _SCOPES.id
-            # By another name than the filter's own, which asks for tags too.
-            labels = schema.record_tags.alias().c
-            tags = tally(connection, labels.tag, labels.record_id == _RECORDS.id)
-            return Facets(
-                kinds=tally(connection, _RECORDS.kind),
-                categories=tally(connection, _RECORDS.category),
-                facets=tally(connection, _RECORDS.facet, _RECORDS.facet != ""),
-                statuses=tally(connection, _RECORDS.status),
-                tags=dict(list(tags.items())[:_USUAL_TAGS]),
-                agents=tally(connection, _SCOPES.agent, in_scope),
-                users=tally(connection, _SCOPES.user, in_scope),
-            )
-
-        return await self._database.read(read)
+        in_scope = _RECORDS.scope_id == _SCOPES.id
+        # By another name than the filter's own, which asks for tags too.
+        labels = schema.record_tags.alias().c
+        tags = tally(labels.tag, labels.record_id == _RECORDS.id)
+        return Facets(
+            kinds=tally(_RECORDS.kind),
+            categories=tally(_RECORDS.category),
+            facets=tally(_RECORDS.facet, _RECORDS.facet != ""),
+            statuses=tally(_RECORDS.status),
+            tags=dict(list(tags.items())[:_USUAL_TAGS]),
+            agents=tally(_SCOPES.agent, in_scope),
+            users=tally(_SCOPES.user, in_scope),
+        )
 
 
 def _place(number: int) -> Cursor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
@@ -78,22 +79,15 @@ class VectorMaker:
                 return await self._stored_units(owner)
 
 
+@dataclass(eq=False)
 class VectorBackfill:
     """A job that goes once through the units without a vector, in batches."""
 
-    def __init__(
-        self,
-        serving: SqlScopeModels,
-        maker: VectorMaker,
-        embedding: EmbeddingService,
-        jobs: Jobs,
-        late: LateVectors,
-    ) -> None:
-        self._serving = serving
-        self._maker = maker
-        self._embedding = embedding
-        self._jobs = jobs
-        self._late = late
+    _serving: SqlScopeModels
+    _maker: VectorMaker
+    _embedding: EmbeddingService
+    _jobs: Jobs
+    _late: LateVectors
 
     async def schedule(self) -> None:
         """Queue the work if units lack vectors of this memory's own model.

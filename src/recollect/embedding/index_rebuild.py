@@ -22,7 +22,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema, statements
 from recollect.backends.sql.archives import archive_from
 from recollect.backends.sql.commit import COUNTER, OpenScope, unit_rows
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.document_rows import document_from
 from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.full_text import UNIT_BITS
@@ -108,145 +108,127 @@ _OWNERS: Final = tuple(
 )
 
 
-class SqlIndexGenerations:
+class SqlIndexGenerations(OnDatabase):
     """Keeps track of which units are in use in each scope, and which are being built."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def is_current(self, analyzer: str) -> bool:
+    @reading
+    def is_current(self, connection: Connection, analyzer: str) -> bool:
         """Return whether only units of this analyzer exist."""
+        given = {"analyzer": analyzer}
+        return not (_BESIDE.rows(connection, {}) or _STALE.rows(connection, given))
 
-        def read(connection: Connection) -> bool:
-            given = {"analyzer": analyzer}
-            return not (_BESIDE.rows(connection, {}) or _STALE.rows(connection, given))
-
-        return await self._database.read(read)
-
-    async def stale(self, analyzer: str) -> Scope | None:
+    @reading
+    def stale(self, connection: Connection, analyzer: str) -> Scope | None:
         """Return a scope that uses units of another analyzer, preferring one that is begun."""
-
-        def read(connection: Connection) -> Scope | None:
-            given = {"analyzer": analyzer}
-            begun = select(_EDITIONS.scope_id).where(
-                _EDITIONS.analyzer == analyzer, _EDITIONS.scope_id.not_in(NAMELESS_SCOPES)
-            )
-            found = connection.scalar(begun.limit(1))
-            if found is None:
-                found = next((row[0] for row in _STALE.rows(connection, given)), None)
-            return None if found is None else scopes_by_id(connection, [found])[found]
-
-        return await self._database.read(read)
+        given = {"analyzer": analyzer}
+        begun = select(_EDITIONS.scope_id).where(
+            _EDITIONS.analyzer == analyzer, _EDITIONS.scope_id.not_in(NAMELESS_SCOPES)
+        )
+        found = connection.scalar(begun.limit(1))
+        if found is None:
+            found = next((row[0] for row in _STALE.rows(connection, given)), None)
+        return None if found is None else scopes_by_id(connection, [found])[found]
 
     async def count_stale(self, analyzer: str) -> int:
         """Return the number of units of other analyzers that are in use."""
         counted = (
             select(func.count()).select_from(schema.units).where(made_by_another_analyzer(analyzer))
         )
-        return await self._database.read(lambda connection: connection.scalar(counted)) or 0
+        return await self.database.read(lambda connection: connection.scalar(counted)) or 0
 
-    async def left(self, scope: Scope, analyzer: str, *, limit: int) -> Left | None:
+    @reading
+    def left(
+        self, connection: Connection, scope: Scope, analyzer: str, *, limit: int
+    ) -> Left | None:
         """Return the next owners without new units, including those written meanwhile.
 
         Return None also if this analyzer has nothing to do there.
         """
+        for row in read_scopes(connection, [scope]):
+            edition = find_generation(connection, row.id)
+            if not _is_behind(connection, row, edition, analyzer):
+                return None
+            after = _done(row, edition)
+            units = connection.execute(_first_units(row, after).limit(limit)).all()
+            if units:
+                found = owners_of(connection, [unit.owner_id for unit in units])
+                here = [owner for owner in found.values() if owner.scope == scope]
+                return Left(owners=here, after=after, up_to=units[-1].id)
+        return None
 
-        def read(connection: Connection) -> Left | None:
-            for row in read_scopes(connection, [scope]):
-                edition = find_generation(connection, row.id)
-                if not _is_behind(connection, row, edition, analyzer):
-                    return None
-                after = _done(row, edition)
-                units = connection.execute(_first_units(row, after).limit(limit)).all()
-                if units:
-                    found = owners_of(connection, [unit.owner_id for unit in units])
-                    here = [owner for owner in found.values() if owner.scope == scope]
-                    return Left(owners=here, after=after, up_to=units[-1].id)
-            return None
-
-        return await self._database.read(read)
-
-    async def add(
-        self, scope: Scope, analyzer: str, left: Left, units: Sequence[OwnerUnits]
+    @writing
+    def add(
+        self,
+        connection: Connection,
+        scope: Scope,
+        analyzer: str,
+        left: Left,
+        units: Sequence[OwnerUnits],
     ) -> None:
         """Add new units of these owners, with the vectors of the old ones.
 
         An owner without new units keeps its old ones. An owner that was changed or removed
         meanwhile is skipped, and so is everything if another worker was faster.
         """
+        row = _locked(connection, scope)
+        if row is None:
+            return
+        edition = find_generation(connection, row.id) or begin_generation(connection, row, analyzer)
+        if edition.analyzer != analyzer or _done(row, edition) != left.after:
+            return
+        opened = _opened(row, edition)
+        rows = list(_renewed(connection, opened, units))
+        rows += _kept(connection, opened, row, analyzer, _without(left, units))
+        if rows:
+            statements.INSERT_UNITS.run(connection, rows)
+            copy_vectors(connection, rows[0]["id"], rows[-1]["id"])
+            opened.bring_full_text_up(connection)
+        grown = replace(
+            edition,
+            next_unit=opened.next_unit,
+            unit_count=edition.unit_count + opened.added_units,
+            unit_length=edition.unit_length + opened.added_length,
+            full_text_to=opened.full_text_to,
+            done_to=left.up_to & COUNTER,
+        )
+        write_generation(connection, grown)
 
-        def write(connection: Connection) -> None:
-            row = _locked(connection, scope)
-            if row is None:
-                return
-            edition = find_generation(connection, row.id) or begin_generation(
-                connection, row, analyzer
-            )
-            if edition.analyzer != analyzer or _done(row, edition) != left.after:
-                return
-            opened = _opened(row, edition)
-            rows = list(_renewed(connection, opened, units))
-            rows += _kept(connection, opened, row, analyzer, _without(left, units))
-            if rows:
-                statements.INSERT_UNITS.run(connection, rows)
-                copy_vectors(connection, rows[0]["id"], rows[-1]["id"])
-                opened.bring_full_text_up(connection)
-            grown = replace(
-                edition,
-                next_unit=opened.next_unit,
-                unit_count=edition.unit_count + opened.added_units,
-                unit_length=edition.unit_length + opened.added_length,
-                full_text_to=opened.full_text_to,
-                done_to=left.up_to & COUNTER,
-            )
-            write_generation(connection, grown)
-
-        await self._database.write(write)
-
-    async def switch(self, scope: Scope, analyzer: str) -> bool:
+    @writing
+    def switch(self, connection: Connection, scope: Scope, analyzer: str) -> bool:
         """Use this analyzer's units from now on, in one step that all readers see.
 
         If any owner is left, nothing changes.
         """
-
-        def write(connection: Connection) -> bool:
-            row = _locked(connection, scope)
-            if row is None:
-                return True
-            edition = find_generation(connection, row.id)
-            if not _is_behind(connection, row, edition, analyzer):
-                return True
-            if connection.execute(_first_units(row, _done(row, edition)).limit(1)).first():
-                return False
-            if edition is not None:
-                _swap(connection, row, edition)
+        row = _locked(connection, scope)
+        if row is None:
             return True
+        edition = find_generation(connection, row.id)
+        if not _is_behind(connection, row, edition, analyzer):
+            return True
+        if connection.execute(_first_units(row, _done(row, edition)).limit(1)).first():
+            return False
+        if edition is not None:
+            _swap(connection, row, edition)
+        return True
 
-        return await self._database.write(write)
-
-    async def discard(self, analyzer: str, *, limit: int) -> int:
+    @writing
+    def discard(self, connection: Connection, analyzer: str, *, limit: int) -> int:
         """Remove some units that were replaced or left by another analyzer; return how many."""
-
-        def write(connection: Connection) -> int:
-            others = select(schema.editions).where(_EDITIONS.analyzer != analyzer).limit(1)
-            for row in rows_of(connection, others):
-                edition = Generation(**row)
-                numbers = _UNITS.id.between(edition.first, edition.last)
-                units = rows_of(
-                    connection, select(_UNITS.id, _UNITS.terms).where(numbers).limit(limit)
-                )
-                remove_generation_units(connection, edition, units)
-                gone = _UNITS.id.in_(listed_numbers("units"))
-                ids = {"units": to_json([unit["id"] for unit in units])}
-                connection.execute(delete(schema.units).where(gone), ids)
-                if len(units) < limit:
-                    its = _EDITIONS.scope_id == edition.scope_id
-                    connection.execute(delete(schema.editions).where(its))
-                # One that was empty is gone too, and there may be more.
-                return max(len(units), 1)
-            return 0
-
-        return await self._database.write(write)
+        others = select(schema.editions).where(_EDITIONS.analyzer != analyzer).limit(1)
+        for row in rows_of(connection, others):
+            edition = Generation(**row)
+            numbers = _UNITS.id.between(edition.first, edition.last)
+            units = rows_of(connection, select(_UNITS.id, _UNITS.terms).where(numbers).limit(limit))
+            remove_generation_units(connection, edition, units)
+            gone = _UNITS.id.in_(listed_numbers("units"))
+            ids = {"units": to_json([unit["id"] for unit in units])}
+            connection.execute(delete(schema.units).where(gone), ids)
+            if len(units) < limit:
+                its = _EDITIONS.scope_id == edition.scope_id
+                connection.execute(delete(schema.editions).where(its))
+            # One that was empty is gone too, and there may be more.
+            return max(len(units), 1)
+        return 0
 
 
 def _locked(connection: Connection, scope: Scope) -> ScopeRow | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.archive import Archive
@@ -114,27 +115,18 @@ def _units(owners: Sequence[Record | Turn | _Stored]) -> list[OwnerUnits]:
     ]
 
 
+@dataclass(eq=False)
 class ReindexService:
     """The `reindex` operation: the work runs as a job, so that another process can continue it."""
 
-    def __init__(
-        self,
-        serving: SqlScopeModels,
-        index_archives: Callable[[], Awaitable[int]],
-        reindexer: Reindexer,
-        reembedder: ModelSwitch,
-        embedding: EmbeddingService,
-        jobs: Jobs,
-        run_job: Callable[[str], Awaitable[bool]],
-    ) -> None:
-        """`run_job` runs the job of a kind now; it returns False if another worker has it."""
-        self._serving = serving
-        self._index_archives = index_archives
-        self._reindexer = reindexer
-        self._reembedder = reembedder
-        self._embedding = embedding
-        self._jobs = jobs
-        self._run_job = run_job
+    _serving: SqlScopeModels
+    _index_archives: Callable[[], Awaitable[int]]
+    _reindexer: Reindexer
+    _reembedder: ModelSwitch
+    _embedding: EmbeddingService
+    _jobs: Jobs
+    # Runs the job of a kind now; returns False if another worker has it.
+    _run_job: Callable[[str], Awaitable[bool]]
 
     async def reindex(
         self, progress: Progress | None, choice: str | None, *, in_background: bool

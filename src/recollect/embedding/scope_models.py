@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.index_generations import answers
 from recollect.backends.sql.models import find_model, model_number, models_by_number
@@ -89,162 +89,150 @@ _SERVED: Final = PreparedStatement(
 )
 
 
-class SqlScopeModels:
+class SqlScopeModels(OnDatabase):
     """Keeps track of which model serves each scope."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def served(self) -> list[ServedUnits]:
+    @reading
+    def served(self, connection: Connection) -> list[ServedUnits]:
         """Return how many units each model serves; scopes without units are left out."""
-
-        def read(connection: Connection) -> list[ServedUnits]:
-            rows = _SERVED.rows(connection, {})
-            models = models_by_number(connection, [number for number, _, _ in rows if number])
-            return [
-                ServedUnits(model=models.get(number), scopes=scopes, units=int(units))
-                for number, scopes, units in rows
-            ]
-
-        return await self._database.read(read)
+        rows = _SERVED.rows(connection, {})
+        models = models_by_number(connection, [number for number, _, _ in rows if number])
+        return [
+            ServedUnits(model=models.get(number), scopes=scopes, units=int(units))
+            for number, scopes, units in rows
+        ]
 
     async def coming(self) -> str:
         """Return the model that a change is under way to, as the settings name it; else empty."""
         jobs = schema.jobs.c
         waiting = select(jobs.payload).where(jobs.kind == REEMBED, jobs.gave_up == 0)
-        payload = await self._database.read(lambda connection: connection.scalar(waiting))
+        payload = await self.database.read(lambda connection: connection.scalar(waiting))
         return "" if payload is None else json.loads(payload)["choice"]
 
-    async def others(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
+    @reading
+    def others(self, connection: Connection, model: EmbeddingModel, *, limit: int) -> list[Scope]:
         """Return some scopes with units or vectors that this model does not serve."""
+        number = find_model(connection, model)
+        is_served = and_(_SCOPES.model_id.is_not(None), _SCOPES.model_id != number)
+        is_waiting = and_(_SCOPES.model_id.is_(None), _SCOPES.unit_count > 0)
+        if number is None:
+            is_served = _SCOPES.model_id.is_not(None)
+        found = select(_SCOPES.id).where(or_(is_served, is_waiting), _STAYS).limit(limit)
+        return list(scopes_by_id(connection, connection.scalars(found).all()).values())
 
-        def read(connection: Connection) -> list[Scope]:
-            number = find_model(connection, model)
-            is_served = and_(_SCOPES.model_id.is_not(None), _SCOPES.model_id != number)
-            is_waiting = and_(_SCOPES.model_id.is_(None), _SCOPES.unit_count > 0)
-            if number is None:
-                is_served = _SCOPES.model_id.is_not(None)
-            found = select(_SCOPES.id).where(or_(is_served, is_waiting), _STAYS).limit(limit)
-            return list(scopes_by_id(connection, connection.scalars(found).all()).values())
-
-        return await self._database.read(read)
-
-    async def answered_by(self, model: EmbeddingModel, *, limit: int) -> list[Scope]:
+    @reading
+    def answered_by(
+        self, connection: Connection, model: EmbeddingModel, *, limit: int
+    ) -> list[Scope]:
         """Return some scopes that this model serves."""
+        number = find_model(connection, model)
+        if number is None:
+            return []
+        found = connection.scalars(_answered_by(number).limit(limit)).all()
+        return list(scopes_by_id(connection, found).values())
 
-        def read(connection: Connection) -> list[Scope]:
-            number = find_model(connection, model)
-            if number is None:
-                return []
-            found = connection.scalars(_answered_by(number).limit(limit)).all()
-            return list(scopes_by_id(connection, found).values())
-
-        return await self._database.read(read)
-
-    async def claim(self, model: EmbeddingModel) -> None:
+    @writing
+    def claim(self, connection: Connection, model: EmbeddingModel) -> None:
         """Let this model serve every scope with units that no model serves yet."""
+        connection.execute(
+            update(schema.scopes)
+            .where(_SCOPES.model_id.is_(None), _SCOPES.unit_count > 0)
+            .values(model_id=model_number(connection, model))
+        )
 
-        def write(connection: Connection) -> None:
-            connection.execute(
-                update(schema.scopes)
-                .where(_SCOPES.model_id.is_(None), _SCOPES.unit_count > 0)
-                .values(model_id=model_number(connection, model))
-            )
-
-        await self._database.write(write)
-
-    async def lacking(
-        self, model: EmbeddingModel, *, after: int, limit: int, scope: Scope | None = None
+    @reading
+    def lacking(
+        self,
+        connection: Connection,
+        model: EmbeddingModel,
+        *,
+        after: int,
+        limit: int,
+        scope: Scope | None = None,
     ) -> list[PlainUnit]:
         """Return units without a vector of this model, by number, starting above `after`: of one
         scope, or of all that the model serves.
 
         The `limit` is approximate, since the units of an owner come together.
         """
-
-        def read(connection: Connection) -> list[PlainUnit]:
-            given = {"after": after, "most": limit, "model": find_model(connection, model)}
-            if scope is None:
-                rows = _LACKING.rows(connection, given)
-            else:
-                given |= {"scope": _id_of(connection, scope)}
-                rows = _LACKING_IN_SCOPE.rows(connection, given)
-            owners = owners_of(connection, {owner for _, _, owner in rows})
-            return [
-                PlainUnit(unit=unit, ordinal=ordinal, owner=owners.get(owner))
-                for unit, ordinal, owner in rows
-            ]
-
-        return await self._database.read(read)
+        given = {"after": after, "most": limit, "model": find_model(connection, model)}
+        if scope is None:
+            rows = _LACKING.rows(connection, given)
+        else:
+            given |= {"scope": _id_of(connection, scope)}
+            rows = _LACKING_IN_SCOPE.rows(connection, given)
+        owners = owners_of(connection, {owner for _, _, owner in rows})
+        return [
+            PlainUnit(unit=unit, ordinal=ordinal, owner=owners.get(owner))
+            for unit, ordinal, owner in rows
+        ]
 
     async def is_filling(self) -> bool:
         """Return whether a job that makes missing vectors waits or runs."""
         jobs = schema.jobs.c
         open_job = select(jobs.id).where(jobs.kind.in_((EMBED, REEMBED)), jobs.gave_up == 0)
-        found = await self._database.read(lambda it: it.scalar(open_job.limit(1)))
+        found = await self.database.read(lambda it: it.scalar(open_job.limit(1)))
         return found is not None
 
-    async def count_lacking(
-        self, model: EmbeddingModel, *, everywhere: bool = False, before: datetime | None = None
+    @reading
+    def count_lacking(
+        self,
+        connection: Connection,
+        model: EmbeddingModel,
+        *,
+        everywhere: bool = False,
+        before: datetime | None = None,
     ) -> int:
         """Return how many units lack a vector of this model where it serves, or anywhere.
 
         With `before`, only those that were observed before that time.
         """
+        number = find_model(connection, model)
+        counted = select(func.count()).select_from(schema.units)
+        counted = counted.where(answers(), _lacks(number))
+        if before is not None:
+            counted = counted.where(_UNITS.observed_at < to_micros(before))
+        if not everywhere:
+            counted = counted.where(_UNITS.scope_id.in_(_answered_by(number)))
+        return connection.scalar(counted) or 0
 
-        def read(connection: Connection) -> int:
-            number = find_model(connection, model)
-            counted = select(func.count()).select_from(schema.units)
-            counted = counted.where(answers(), _lacks(number))
-            if before is not None:
-                counted = counted.where(_UNITS.observed_at < to_micros(before))
-            if not everywhere:
-                counted = counted.where(_UNITS.scope_id.in_(_answered_by(number)))
-            return connection.scalar(counted) or 0
-
-        return await self._database.read(read)
-
-    async def switch(self, scope: Scope, model: EmbeddingModel, *, after: int) -> bool:
+    @writing
+    def switch(
+        self, connection: Connection, scope: Scope, model: EmbeddingModel, *, after: int
+    ) -> bool:
         """Let this model serve a scope from now on, in one step that all readers see.
 
         If units above `after` lack a vector of it, nothing changes.
         """
-
-        def write(connection: Connection) -> bool:
-            row = lock_scope(connection, scope_key(scope))
-            if row is None:
-                # A scope that is gone by now needs no model.
-                return True
-            number = model_number(connection, model)
-            here = and_(*(_UNITS.id > after, _numbers_of(row["id"])), *(answers(), _lacks(number)))
-            if connection.scalar(select(_UNITS.id).where(here).limit(1)) is not None:
-                return False
-            _set_model(connection, row["id"], row["version"] + 1, number)
+        row = lock_scope(connection, scope_key(scope))
+        if row is None:
+            # A scope that is gone by now needs no model.
             return True
+        number = model_number(connection, model)
+        here = and_(*(_UNITS.id > after, _numbers_of(row["id"])), *(answers(), _lacks(number)))
+        if connection.scalar(select(_UNITS.id).where(here).limit(1)) is not None:
+            return False
+        _set_model(connection, row["id"], row["version"] + 1, number)
+        return True
 
-        return await self._database.write(write)
-
-    async def discard(self, model: EmbeddingModel, *, limit: int) -> int:
+    @writing
+    def discard(self, connection: Connection, model: EmbeddingModel, *, limit: int) -> int:
         """Remove some vectors of other models where this one serves; return how many."""
-
-        def write(connection: Connection) -> int:
-            number = find_model(connection, model)
-            place = (_VECTORS.unit_id, _VECTORS.model_id)
-            unused = (
-                select(*place)
-                .where(
-                    _VECTORS.model_id != number,
-                    _VECTORS.unit_id.op(">>")(literal(_UNIT_BITS)).in_(_answered_by(number)),
-                )
-                .limit(limit)
-                .subquery()
+        number = find_model(connection, model)
+        place = (_VECTORS.unit_id, _VECTORS.model_id)
+        unused = (
+            select(*place)
+            .where(
+                _VECTORS.model_id != number,
+                _VECTORS.unit_id.op(">>")(literal(_UNIT_BITS)).in_(_answered_by(number)),
             )
-            # MySQL limits no subquery that IN looks into, but a table in it.
-            return connection.execute(
-                delete(schema.vectors).where(tuple_(*place).in_(select(unused)))
-            ).rowcount
-
-        return await self._database.write(write)
+            .limit(limit)
+            .subquery()
+        )
+        # MySQL limits no subquery that IN looks into, but a table in it.
+        return connection.execute(
+            delete(schema.vectors).where(tuple_(*place).in_(select(unused)))
+        ).rowcount
 
 
 def _set_model(connection: Connection, scope_id: int, version: int, number: int) -> None:

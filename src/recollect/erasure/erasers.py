@@ -39,7 +39,7 @@ from recollect.backends.sql.full_text import take_out
 from recollect.backends.sql.index_generations import drop_from_generation
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import PreparedStatement
-from recollect.backends.sql.rows import rows_of, to_json
+from recollect.backends.sql.rows import Row, rows_of, to_json
 from recollect.backends.sql.schema import metadata
 from recollect.backends.sql.scopes import lock_scopes
 from recollect.domain.unit import ARCHIVE
@@ -135,49 +135,28 @@ def erase_items(batch: Batch) -> None:
 
 def erase_archives(batch: Batch) -> None:
     """Archives with their units, and each content that nobody else in the workspace has."""
-    table, scopes = schema.archives.c, schema.scopes.c
-    wanted = (
-        select(table.id, table.content_hash, scopes.org, scopes.workspace)
-        .join(schema.scopes, scopes.id == table.scope_id)
-        .where(table.scope_id.in_(listed_numbers("scopes")))
-        .limit(_ARCHIVES)
-    )
-    rows = rows_of(batch.connection, wanted, batch.here)
-    if not rows:
-        return
-    ids = [row["id"] for row in rows]
-    _bury(batch, ARCHIVE, ids)
-    _erase_units(batch, ids)
-    batch.delete("archives", schema.archives, table.id, ids)
-    fewer = Counter((row["org"], row["workspace"], row["content_hash"]) for row in rows)
-    for (org, workspace, content), count in fewer.items():
-        _let_go_of_blob(batch, org, workspace, content, count)
+    table = schema.archives
+    rows = _first_with_contents(batch, table, _ARCHIVES, table.c.content_hash)
+    if rows:
+        ids = [row["id"] for row in rows]
+        _bury(batch, ARCHIVE, ids)
+        _erase_units(batch, ids)
+        batch.delete("archives", table, table.c.id, ids)
+        _let_go_of_blobs(batch, rows, "content_hash")
 
 
 def erase_documents(batch: Batch) -> None:
     """Documents with their sections and chunks, and each raw file that nobody else has."""
-    table, scopes = schema.documents.c, schema.scopes.c
-    wanted = (
-        select(table.id, table.content_hash, table.pending_hash, scopes.org, scopes.workspace)
-        .join(schema.scopes, scopes.id == table.scope_id)
-        .where(table.scope_id.in_(listed_numbers("scopes")))
-        .limit(_DOCUMENTS)
-    )
-    rows = rows_of(batch.connection, wanted, batch.here)
-    if not rows:
-        return
-    ids = [row["id"] for row in rows]
-    _bury(batch, "document", ids)
-    _erase_units(batch, ids)
-    batch.delete("sections", schema.sections, schema.sections.c.document_id, ids)
-    batch.delete("documents", schema.documents, table.id, ids)
-    fewer = Counter(
-        (row["org"], row["workspace"], content)
-        for row in rows
-        for content in {row["content_hash"], row["pending_hash"]} - {""}
-    )
-    for (org, workspace, content), count in fewer.items():
-        _let_go_of_blob(batch, org, workspace, content, count)
+    table, sections = schema.documents, schema.sections
+    hashes = (table.c.content_hash, table.c.pending_hash)
+    rows = _first_with_contents(batch, table, _DOCUMENTS, *hashes)
+    if rows:
+        ids = [row["id"] for row in rows]
+        _bury(batch, "document", ids)
+        _erase_units(batch, ids)
+        batch.delete("sections", sections, sections.c.document_id, ids)
+        batch.delete("documents", table, table.c.id, ids)
+        _let_go_of_blobs(batch, rows, "content_hash", "pending_hash")
 
 
 def erase_rows(table: Table, kind: str) -> Eraser:
@@ -398,6 +377,31 @@ def _tell_followers(batch: Batch, scope_id: int, units: Sequence[Mapping[str, An
             unit_length=scopes.unit_length - length,
         )
     )
+
+
+def _first_with_contents(
+    batch: Batch, table: Table, most: int, *hashes: Column[str]
+) -> Sequence[Row]:
+    """Return the first rows of a table with the hashes of their contents and their workspaces."""
+    scopes = schema.scopes.c
+    wanted = (
+        select(table.c.id, *hashes, scopes.org, scopes.workspace)
+        .join(schema.scopes, scopes.id == table.c.scope_id)
+        .where(table.c.scope_id.in_(listed_numbers("scopes")))
+        .limit(most)
+    )
+    return rows_of(batch.connection, wanted, batch.here)
+
+
+def _let_go_of_blobs(batch: Batch, rows: Sequence[Row], *hashes: str) -> None:
+    """Count fewer references to the contents of these rows; delete what nobody else has."""
+    fewer = Counter(
+        (row["org"], row["workspace"], content)
+        for row in rows
+        for content in {row[name] for name in hashes} - {""}
+    )
+    for (org, workspace, content), count in fewer.items():
+        _let_go_of_blob(batch, org, workspace, content, count)
 
 
 def _let_go_of_blob(batch: Batch, org: str, workspace: str, content: str, count: int) -> None:

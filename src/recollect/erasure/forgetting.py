@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Final, Unpack
 from weakref import WeakValueDictionary
 
@@ -185,41 +185,29 @@ async def clean_up(
     return cleaning
 
 
+@dataclass(eq=False)
 class Forgetting:
     """The service that erases what callers want to forget, and finishes interrupted work."""
 
-    def __init__(
-        self,
-        erasure: SqlErasure,
-        proof: SqlProof,
-        store: Store,
-        listing: Listing,
-        blobs: Blobs,
-        clock: Clock,
-        *,
-        settle: Callable[[], Awaitable[None]],
-        let_go: Callable[[Target], Awaitable[None]],
-        own_document: Callable[[Caller, str], Awaitable[Document]],
-        copied: Callable[[], Awaitable[Collection[str]]],
-        copies: Sequence[Copies] = (),
-        spool: Spool | None = None,
-    ) -> None:
-        self._spool = spool
-        self._copies = copies
-        # Writes pending in this process must come before the forgetting.
-        self._settle = settle
-        self._erasure = erasure
-        self._proof = proof
-        self._store = store
-        self._listing = listing
-        self._blobs = blobs
-        self._clock = clock
-        self._let_go = let_go
-        # Returns a document that the caller may erase.
-        self._own_document = own_document
-        # Returns the agents of whose memory another store holds a copy.
-        self._copied = copied
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+    _erasure: SqlErasure
+    _proof: SqlProof
+    _store: Store
+    _listing: Listing
+    _blobs: Blobs
+    _clock: Clock
+    _: KW_ONLY
+    # Writes what is pending in this process, which must come before the forgetting.
+    settle: Callable[[], Awaitable[None]]
+    let_go: Callable[[Target], Awaitable[None]]
+    # Returns a document that the caller may erase.
+    own_document: Callable[[Caller, str], Awaitable[Document]]
+    # Returns the agents of whose memory another store holds a copy.
+    copied: Callable[[], Awaitable[Collection[str]]]
+    copies: Sequence[Copies] = ()
+    spool: Spool | None = None
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary[str, asyncio.Lock], init=False
+    )
 
     async def forget(
         self,
@@ -231,11 +219,11 @@ class Forgetting:
         progress: Progress | None = None,
     ) -> Forgotten:
         """Erase the target, or with `dry_run` count what would be erased."""
-        if self._spool is not None and not dry_run:
-            await self._forget_waiting(self._spool, caller, wish)
+        if self.spool is not None and not dry_run:
+            await self._forget_waiting(self.spool, caller, wish)
         await self._require_no_copy(caller, wish)
         try:
-            await self._settle()
+            await self.settle()
         except StorageError as problem:
             # A later write notices that its target was forgotten meanwhile.
             _log.warning("usage is not counted yet: %s", problem)
@@ -251,7 +239,7 @@ class Forgetting:
         mementos = await self._proof.remember(target) if verify else None
         forget_id = new_id("forget")
         begun = await self._erasure.begin(target, forget_id)
-        await self._let_go(target)
+        await self.let_go(target)
         cleaning: Cleaning = "waits"
         away: tuple[str, ...] = ()
         try:
@@ -262,7 +250,7 @@ class Forgetting:
                     self._blobs,
                     forget_id,
                     tell,
-                    copies=self._copies,
+                    copies=self.copies,
                     names=begun.scopes,
                 )
                 # Nothing can be verified before the files are clean, so `verify` waits for that.
@@ -319,7 +307,7 @@ class Forgetting:
     async def _require_no_copy(self, caller: Caller, wish: ForgetRequest) -> None:
         """Refuse while a copy that was left by a move, or is being made, would keep it."""
         reached = {scope.agent for scope in caller.writable}
-        for agent in sorted(await self._copied()):
+        for agent in sorted(await self.copied()):
             if wish.user is not None or agent in reached:
                 raise Conflict(
                     f"Another store still has a copy of the memory of {agent}; nothing was "
@@ -332,7 +320,7 @@ class Forgetting:
     async def run(self, job: Job) -> None:
         """Finish an interrupted forgetting."""
         async with self._turn(job.key):
-            away = await erase(self._erasure, self._blobs, job.key, copies=self._copies)
+            away = await erase(self._erasure, self._blobs, job.key, copies=self.copies)
             cleaning = await clean_up(self._erasure, job.key, even_large=True, away=away)
         if away:
             raise StorageBusy(
@@ -371,7 +359,7 @@ class Forgetting:
             named = [wanted for wanted in wish.ids if not is_document_id(wanted)]
             chosen = [await self._own_record(caller, record_id) for record_id in named]
         documents = [
-            await self._own_document(caller, document_id)
+            await self.own_document(caller, document_id)
             for document_id in wish.ids
             if is_document_id(document_id)
         ]

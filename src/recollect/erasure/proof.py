@@ -382,20 +382,14 @@ async def _strays(store: Copies) -> list[Remains]:
     return [Remains(term=its, place=store.name)] if count else []
 
 
+@dataclass(eq=False)
 class SqlProof:
     """Searches a SQL database, its files, the blob store and other files for what was forgotten."""
 
-    def __init__(
-        self,
-        database: Database,
-        blobs: Blobs,
-        other_files: Callable[[], Sequence[Path]],
-        stores: Sequence[Copies] = (),
-    ) -> None:
-        self._stores = stores
-        self._database = database
-        self._blobs = blobs
-        self._other_files = other_files
+    _database: Database
+    _blobs: Blobs
+    _other_files: Callable[[], Sequence[Path]]
+    _stores: Sequence[Copies] = ()
 
     async def remember(self, target: Target) -> Mementos:
         """Return what to search for, collected before it is erased; a sample if it is very much."""

@@ -21,7 +21,6 @@ from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.forget_ledger import Entry
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, FORGOTTEN_USER, names_in
-from recollect.backends.sql.full_text import begin_merge, continue_merging
 from recollect.backends.sql.index_generations import has_tokens
 from recollect.backends.sql.journaled_database import JournaledDatabase
 from recollect.backends.sql.portable import holds, listed, listed_numbers
@@ -508,12 +507,12 @@ class SqlErasure:
         if payload is None:
             # Somebody else has finished it.
             return "done"
-        step = begin_merge
+        is_first = True
         # Merging takes the longer the more others have in the full text; small scopes have nothing.
         while payload.get("has_tokens", True) and await self._write(
-            partial(self._merge, forget_id, step)
+            partial(self._merge, forget_id, is_first)
         ):
-            step = continue_merging
+            is_first = False
         if not isinstance(self._database, SqliteDatabase):
             # A server's files and backups are out of reach; its rows are gone.
             return "done"
@@ -525,11 +524,13 @@ class SqlErasure:
         clean = overwrite if self._in_place else rewrite
         return await asyncio.to_thread(clean, self._database.path)
 
-    def _merge(
-        self, forget_id: str, step: Callable[[Connection], bool], connection: Connection
-    ) -> bool:
+    def _merge(self, forget_id: str, is_first: bool, connection: Connection) -> bool:
+        """Write a part of the full text anew; return whether there is more to do.
+
+        Taking a unit out only adds that it is gone. Its terms go when all is merged, in steps.
+        """
         self._keep(connection, forget_id)
-        return step(connection)
+        return dialect_of(connection).merge_tokens(connection, is_first=is_first)
 
     def _keep(
         self, connection: Connection, forget_id: str, lease: timedelta = _LEASE, **values: str

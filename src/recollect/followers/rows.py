@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import Database, OnDatabase, reading, writing
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT
 from recollect.backends.sql.portable import InsertOrIgnore, InsertOrReplace
 from recollect.backends.sql.prepared_statement import PreparedStatement
@@ -101,83 +101,84 @@ def follow_anew(connection: Connection) -> None:
     _ADD.run(connection, [{"name": it, "scope_id": EVERYTHING, **numbers} for it in names])
 
 
-class SqlFollowers:
+class SqlFollowers(OnDatabase):
     """The rows of one follower."""
 
     def __init__(self, database: Database, name: str, fewest_units: int) -> None:
-        self._database = database
+        super().__init__(database)
         self._name = name
         self._fewest = fewest_units
 
     async def behind(self) -> list[Behind]:
         """Return some scopes with changes that the follower does not have."""
-        rows = await self._database.read(lambda it: _BEHIND.rows(it, {"name": self._name}))
+        rows = await self.database.read(lambda it: _BEHIND.rows(it, {"name": self._name}))
         return [Behind(place=_place(row), newest=row["newest"]) for row in rows]
 
     async def unfollowed(self) -> list[int]:
         """Return some scopes that are to be followed and are not yet."""
         given = {"name": self._name, "fewest": self._fewest}
-        rows = await self._database.read(lambda it: _NEW.rows(it, given))
+        rows = await self.database.read(lambda it: _NEW.rows(it, given))
         return [row["id"] for row in rows]
 
     async def gone(self) -> list[int]:
         """Return some scopes that the store has and that were forgotten."""
-        rows = await self._database.read(lambda it: _GONE.rows(it, {"name": self._name}))
+        rows = await self.database.read(lambda it: _GONE.rows(it, {"name": self._name}))
         return [row["scope_id"] for row in rows]
 
-    async def follow(self, scopes: Sequence[int]) -> None:
+    @writing
+    def follow(self, connection: Connection, scopes: Sequence[int]) -> None:
         """Follow these scopes from now on; whatever the store gets of them is erased with them."""
         rows = [self._row(Place(scope=scope)) for scope in scopes]
-        await self._database.write(lambda connection: _ADD.run(connection, rows))
+        _ADD.run(connection, rows)
 
-    async def move(self, before: Place, after: Place) -> bool:
+    @writing
+    def move(self, connection: Connection, before: Place, after: Place) -> bool:
         """Keep how far the follower is; False if it was not where it was thought to be.
 
         Somebody else has then done something in between, perhaps erased the scope. What the store
         has is not known any more: it is built anew.
         """
+        moved = (
+            update(schema.followers)
+            .where(*self._at(before))
+            .values(version=after.version, target=after.target, position=after.position)
+        )
+        if connection.execute(moved).rowcount:
+            return True
+        _PUT.run(connection, [self._row(Place(scope=before.scope))])
+        return False
 
-        def write(connection: Connection) -> bool:
-            moved = (
-                update(schema.followers)
-                .where(*self._at(before))
-                .values(version=after.version, target=after.target, position=after.position)
-            )
-            if connection.execute(moved).rowcount:
-                return True
-            _PUT.run(connection, [self._row(Place(scope=before.scope))])
-            return False
-
-        return await self._database.write(write)
-
-    async def drop(self, scope: int) -> None:
+    @writing
+    def drop(self, connection: Connection, scope: int) -> None:
         """Do not follow a scope any more: the store has nothing of it."""
         its = delete(schema.followers).where(_ROWS.name == self._name, _ROWS.scope_id == scope)
-        await self._database.write(lambda connection: connection.execute(its).close())
+        connection.execute(its).close()
 
-    async def clear(self) -> None:
+    @writing
+    def clear(self, connection: Connection) -> None:
         """Forget that the follower had anything."""
         its = delete(schema.followers).where(_ROWS.name == self._name)
-        await self._database.write(lambda connection: connection.execute(its).close())
+        connection.execute(its).close()
 
-    async def reset(self, scopes: Sequence[int] | None = None) -> None:
+    @writing
+    def reset(self, connection: Connection, scopes: Sequence[int] | None = None) -> None:
         """Have these scopes built anew, or all."""
         anew = update(schema.followers).where(_ROWS.name == self._name)
         if scopes is not None:
             anew = anew.where(_ROWS.scope_id.in_(scopes))
         anew = anew.values(version=0, target=0, position=0)
-        await self._database.write(lambda connection: connection.execute(anew).close())
+        connection.execute(anew).close()
 
     async def places(self) -> list[Place]:
         """Return how far the follower is with every scope."""
         wanted = select(*_PLACE).where(_ROWS.name == self._name).order_by(_ROWS.scope_id)
-        rows = await self._database.read(lambda it: it.execute(wanted).mappings().all())
+        rows = await self.database.read(lambda it: it.execute(wanted).mappings().all())
         return [_place(row) for row in rows]
 
     async def unreached(self, goal: Mapping[int, int]) -> dict[int, int]:
         """Return those of these scopes that the follower does not have up to these versions."""
         wanted = select(_ROWS.scope_id, _ROWS.version).where(_ROWS.name == self._name)
-        rows = await self._database.read(lambda it: it.execute(wanted).all())
+        rows = await self.database.read(lambda it: it.execute(wanted).all())
         return {scope: goal[scope] for scope, version in rows if version < goal.get(scope, version)}
 
     async def goal(self) -> dict[int, int]:
@@ -188,10 +189,11 @@ class SqlFollowers:
         newest = case((_IS_GONE, _NEVER), else_=_SCOPES.version)
         wanted = select(_ROWS.scope_id, newest).select_from(_FOLLOWED)
         wanted = wanted.where(_OURS, or_(_IS_GONE, _ROWS.version < _SCOPES.version))
-        rows = await self._database.read(lambda it: it.execute(wanted, {"name": self._name}).all())
+        rows = await self.database.read(lambda it: it.execute(wanted, {"name": self._name}).all())
         return {row[0]: row[1] for row in rows}
 
-    async def figures(self) -> FollowedScopes:
+    @reading
+    def figures(self, connection: Connection) -> FollowedScopes:
         """Return how much the follower has, and how much it has yet to do."""
         is_built = and_(~_IS_GONE, _ROWS.version > 0)
         done = case((_ROWS.version > 0, _SCOPES.unit_count), else_=_built_units())
@@ -206,20 +208,16 @@ class SqlFollowers:
         followed = select(*sums).select_from(_FOLLOWED).where(_OURS)
         new = select(func.count(), func.sum(_SCOPES.unit_count)).where(_IS_NEW)
         given = {"name": self._name, "fewest": self._fewest}
-
-        def read(connection: Connection) -> FollowedScopes:
-            scopes, building, gone, lag, done, total = connection.execute(followed, given).one()
-            waiting, units = connection.execute(new, given).one()
-            return FollowedScopes(
-                scopes=scopes,
-                to_build=building + waiting,
-                to_erase=gone,
-                lag=int(lag or 0),
-                done=int(done or 0),
-                total=int(total or 0) + int(units or 0),
-            )
-
-        return await self._database.read(read)
+        scopes, building, gone, lag, done, total = connection.execute(followed, given).one()
+        waiting, units = connection.execute(new, given).one()
+        return FollowedScopes(
+            scopes=scopes,
+            to_build=building + waiting,
+            to_erase=gone,
+            lag=int(lag or 0),
+            done=int(done or 0),
+            total=int(total or 0) + int(units or 0),
+        )
 
     def _at(self, place: Place) -> list[ColumnElement[bool]]:
         return [

@@ -104,24 +104,16 @@ def left_store_finding(name: str) -> Finding:
     )
 
 
+@dataclass(eq=False)
 class Doctor:
     """Examines an existing database; `model` is the current embedding model, if any."""
 
-    def __init__(
-        self,
-        maintenance: SqlMaintenance,
-        serving: SqlScopeModels,
-        database: Path | str,
-        model: EmbeddingModel | None,
-        budgets: IndexBudgets,
-        clock: Clock,
-    ) -> None:
-        self._maintenance = maintenance
-        self._serving = serving
-        self._database = database
-        self._model = model
-        self._budgets = budgets
-        self._clock = clock
+    _maintenance: SqlMaintenance
+    _serving: SqlScopeModels
+    _database: Path | str
+    _model: EmbeddingModel | None
+    _budgets: IndexBudgets
+    _clock: Clock
 
     async def examine(self) -> list[Finding]:
         """Return the findings about the database and its contents."""

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, select
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading
 from recollect.backends.sql.portable import count_where
 from recollect.backends.sql.rows import Row, rows_of
 from recollect.backends.sql.scopes import find_scopes
@@ -30,17 +30,15 @@ _WHY: Final = case(
 )
 
 
-class SqlHealth:
+class SqlHealth(OnDatabase):
     """Counts records by state, kind and reason."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def figures(self, scopes: Sequence[Scope], *, now: datetime) -> HealthFigures:
+    @reading
+    def figures(
+        self, connection: Connection, scopes: Sequence[Scope], *, now: datetime
+    ) -> HealthFigures:
         """Return the health figures of these scopes."""
-        return await self._database.read(
-            lambda connection: _figures(connection, list(find_scopes(connection, scopes)), now)
-        )
+        return _figures(connection, list(find_scopes(connection, scopes)), now)
 
 
 def _figures(connection: Connection, scopes: list[int], now: datetime) -> HealthFigures:

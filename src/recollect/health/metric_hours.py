@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Float, bindparam, delete, select, update
 
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.portable import InsertOrIgnore
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.schema import metric_hours
@@ -25,14 +25,17 @@ _COUNT: Final = PreparedStatement(
 )
 
 
-class SqlMetricHours:
+class SqlMetricHours(OnDatabase):
     """The counters of all processes on this database, by hour."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(
-        self, hour: datetime, counted: Mapping[CounterName, float], *, keep_since: datetime
+    @writing
+    def add(
+        self,
+        connection: Connection,
+        hour: datetime,
+        counted: Mapping[CounterName, float],
+        *,
+        keep_since: datetime,
     ) -> None:
         """Add to the totals of an hour, and remove those before `keep_since`."""
         rows = [
@@ -40,28 +43,21 @@ class SqlMetricHours:
             for (name, label), value in counted.items()
         ]
         too_old = delete(metric_hours).where(_HOURS.hour < int(keep_since.timestamp()))
+        connection.execute(too_old)
+        # Other processes count in the same hour.
+        _BEGIN.run(connection, [{**row, "value": 0.0} for row in rows])
+        _COUNT.run(connection, [prefixed(row) for row in rows])
 
-        def write(connection: Connection) -> None:
-            connection.execute(too_old)
-            # Other processes count in the same hour.
-            _BEGIN.run(connection, [{**row, "value": 0.0} for row in rows])
-            _COUNT.run(connection, [prefixed(row) for row in rows])
-
-        await self._database.write(write)
-
-    async def read(
-        self, since: datetime, until: datetime
+    @reading
+    def read(
+        self, connection: Connection, since: datetime, until: datetime
     ) -> Mapping[datetime, Mapping[CounterName, float]]:
         """Return the totals of the hours that began in this period."""
         chosen = select(metric_hours).where(
             _HOURS.hour >= int(since.timestamp()), _HOURS.hour < int(until.timestamp())
         )
-
-        def read(connection: Connection) -> Mapping[datetime, Mapping[CounterName, float]]:
-            found: defaultdict[datetime, dict[CounterName, float]] = defaultdict(dict)
-            for row in connection.execute(chosen):
-                hour = datetime.fromtimestamp(row.hour, UTC)
-                found[hour][row.name, row.label] = row.value
-            return found
-
-        return await self._database.read(read)
+        found: defaultdict[datetime, dict[CounterName, float]] = defaultdict(dict)
+        for row in connection.execute(chosen):
+            hour = datetime.fromtimestamp(row.hour, UTC)
+            found[hour][row.name, row.label] = row.value
+        return found

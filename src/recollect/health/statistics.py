@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -67,23 +67,15 @@ _READ_CHARS: Final = 300
 _ONLY_RECORDS: Final = Filter(owners=frozenset({"record"}))
 
 
+@dataclass(eq=False)
 class HealthCheck:
     """Examines what a caller may read."""
 
-    def __init__(
-        self,
-        store: Store,
-        rows: SqlHealth,
-        units: Holding[UnitIndex],
-        clock: Clock,
-        *,
-        capacity: int | None,
-    ) -> None:
-        self._store = store
-        self._rows = rows
-        self._units = units
-        self._clock = clock
-        self._capacity = capacity
+    _store: Store
+    _rows: SqlHealth
+    _units: Holding[UnitIndex]
+    _clock: Clock
+    _capacity: int | None
 
     async def health(self, scopes: Sequence[Scope], *, compare: bool = True) -> Health:
         """Return the health of these scopes; with `compare`, look for duplicates too."""
@@ -170,27 +162,20 @@ _MAX_POINTS: Final = 1_000
 _log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class MetricsKeeper:
     """Stores the counters of this process once a minute, and adds up those of all processes."""
 
-    def __init__(
-        self,
-        meter: Meter,
-        hours: SqlMetricHours,
-        clock: Clock,
-        take_over: Callable[[Meter], None],
-        every: Callable[[], Sequence[MetricsKeeper]],
-    ) -> None:
-        self._meter = meter
-        self._hours = hours
-        self._clock = clock
-        # Collects counters that other parts keep themselves.
-        self._take_over = take_over
-        # The keepers of all open stores, this one among them.
-        self._every = every
-        self._written: dict[CounterName, float] = {}
-        self._writing: asyncio.Task[None] | None = None
-        self._one_by_one = asyncio.Lock()
+    _meter: Meter
+    _hours: SqlMetricHours
+    _clock: Clock
+    # Collects counters that other parts keep themselves.
+    _take_over: Callable[[Meter], None]
+    # The keepers of all open stores, this one among them.
+    _every: Callable[[], Sequence[MetricsKeeper]]
+    _written: dict[CounterName, float] = field(default_factory=dict[CounterName, float], init=False)
+    _writing: asyncio.Task[None] | None = field(default=None, init=False)
+    _one_by_one: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def start(self) -> None:
         """Start to store counters periodically."""
@@ -296,42 +281,25 @@ def _named(counted: dict[CounterName, float]) -> dict[str, float]:
 # --- Statistics about what is stored and the state of the services --------------------------------
 
 
+@dataclass(eq=False)
 class StatisticsCollector:
     """Collects the statistics of every service."""
 
-    def __init__(
-        self,
-        store: Store,
-        jobs: Jobs,
-        maintenance: SqlMaintenance,
-        units: UnitIndex,
-        vectors: VectorIndex,
-        recaller: CachedRecaller,
-        embedding: EmbeddingService,
-        embedding_cache: Callable[[], CacheStats],
-        summary_cache: Callable[[], CacheStats],
-        models: Callable[[], tuple[ModelUsage, ...]],
-        judge: Callable[[], JudgeChain],
-        metrics: MetricsKeeper,
-        redis: Callable[[], RedisStats | None],
-        followings: Callable[[], Iterable[Following]],
-        spool: Spool | None = None,
-    ) -> None:
-        self._redis = redis
-        self._followings = followings
-        self._store = store
-        self._spool = spool
-        self._jobs = jobs
-        self._maintenance = maintenance
-        self._units = units
-        self._vectors = vectors
-        self._recaller = recaller
-        self._embedding = embedding
-        self._embedding_cache = embedding_cache
-        self._summary_cache = summary_cache
-        self._models = models
-        self._judge = judge
-        self._metrics = metrics
+    _store: Store
+    _jobs: Jobs
+    _maintenance: SqlMaintenance
+    _units: UnitIndex
+    _vectors: VectorIndex
+    _recaller: CachedRecaller
+    _embedding: EmbeddingService
+    _embedding_cache: Callable[[], CacheStats]
+    _summary_cache: Callable[[], CacheStats]
+    _models: Callable[[], tuple[ModelUsage, ...]]
+    _judge: Callable[[], JudgeChain]
+    _metrics: MetricsKeeper
+    _redis: Callable[[], RedisStats | None]
+    _followings: Callable[[], Iterable[Following]]
+    _spool: Spool | None = None
 
     async def stats(self, scopes: Sequence[Scope]) -> Stats:
         """Return what these scopes hold and the state of the services."""

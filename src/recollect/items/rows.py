@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -23,13 +22,13 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, removing, writing
 from recollect.backends.sql.portable import begins_with
-from recollect.backends.sql.rows import Row, rows_of, scope_key, to_json
+from recollect.backends.sql.rows import Row, RowForm, rows_of, scope_key
 from recollect.backends.sql.scopes import find_scopes, lock_or_make_scope
 from recollect.domain.item import Namespace, Place, StoredItem, decoded, encoded
 from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros, to_micros
+from recollect.domain.times import to_micros
 
 _TABLE: Final = schema.items.c
 _SECOND: Final = timedelta(seconds=1)
@@ -38,26 +37,20 @@ _MICROS: Final = 1_000_000
 _PLACES: Final = 200
 
 
-class SqlItems:
+class SqlItems(OnDatabase):
     """The items of scopes. Expired items are never returned, even before a sweep."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(
-        self, scope: Scope, places: Sequence[Place], *, now: datetime
+    @reading
+    def find(
+        self, connection: Connection, scope: Scope, places: Sequence[Place], *, now: datetime
     ) -> list[StoredItem | None]:
         """Return the item at each namespace and key, or None."""
-
-        def read(connection: Connection) -> list[StoredItem | None]:
-            number = _scope_id(connection, scope)
-            if number is None:
-                return [None] * len(places)
-            rows = _rows_at(connection, number, places, _is_live(now))
-            found = {it.place: it for it in (item_from(row, scope) for row in rows)}
-            return [found.get(place) for place in places]
-
-        return await self._database.read(read)
+        number = _scope_id(connection, scope)
+        if number is None:
+            return [None] * len(places)
+        rows = _rows_at(connection, number, places, _is_live(now))
+        found = {it.place: it for it in (item_from(row, scope) for row in rows)}
+        return [found.get(place) for place in places]
 
     async def write(
         self, scope: Scope, put: Sequence[StoredItem], removed: Sequence[Place] = ()
@@ -74,10 +67,12 @@ class SqlItems:
                 connection.execute(delete(schema.items).where(_is_at(number, place)))
             return [_put(connection, number, item) for item in put]
 
-        return await self._database.write(write, is_removal=not put)
+        return await self.database.write(write, is_removal=not put)
 
-    async def listed(
+    @reading
+    def listed(
         self,
+        connection: Connection,
         scope: Scope,
         prefix: Namespace,
         *,
@@ -89,20 +84,16 @@ class SqlItems:
     ) -> list[StoredItem]:
         """Return the items under a prefix, or in exactly that namespace, by position."""
         order = _TABLE.position.desc() if last_first else _TABLE.position
-
-        def read(connection: Connection) -> list[StoredItem]:
-            number = _scope_id(connection, scope)
-            wanted = (
-                select(schema.items)
-                .where(_TABLE.scope_id == number, _is_under(prefix, is_exact), _is_live(now))
-                .order_by(order)
-                .limit(limit)
-                .offset(offset or None)
-            )
-            rows = () if number is None else rows_of(connection, wanted)
-            return [item_from(row, scope) for row in rows]
-
-        return await self._database.read(read)
+        number = _scope_id(connection, scope)
+        wanted = (
+            select(schema.items)
+            .where(_TABLE.scope_id == number, _is_under(prefix, is_exact), _is_live(now))
+            .order_by(order)
+            .limit(limit)
+            .offset(offset or None)
+        )
+        rows = () if number is None else rows_of(connection, wanted)
+        return [item_from(row, scope) for row in rows]
 
     async def namespaces(self, scope: Scope, *, now: datetime) -> list[Namespace]:
         """Return the namespaces that hold items, in order."""
@@ -113,91 +104,68 @@ class SqlItems:
             return [decoded(it) for it in connection.scalars(wanted.distinct())]
 
         # By code point, whatever order the database knows.
-        return sorted(await self._database.read(read))
+        return sorted(await self.database.read(read))
 
-    async def pop(self, scope: Scope, namespace: Namespace, *, now: datetime) -> StoredItem | None:
+    @removing
+    def pop(
+        self, connection: Connection, scope: Scope, namespace: Namespace, *, now: datetime
+    ) -> StoredItem | None:
         """Remove and return the last item of a namespace; only one of two callers gets it."""
+        number = lock_or_make_scope(connection, scope_key(scope))["id"]
+        last = (
+            select(schema.items)
+            .where(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
+            .where(_is_live(now))
+            .order_by(_TABLE.position.desc())
+            .limit(1)
+        )
+        for row in rows_of(connection, last):
+            connection.execute(delete(schema.items).where(_TABLE.id == row["id"]))
+            return item_from(row, scope)
+        return None
 
-        def take(connection: Connection) -> StoredItem | None:
-            number = lock_or_make_scope(connection, scope_key(scope))["id"]
-            last = (
-                select(schema.items)
-                .where(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
-                .where(_is_live(now))
-                .order_by(_TABLE.position.desc())
-                .limit(1)
-            )
-            for row in rows_of(connection, last):
-                connection.execute(delete(schema.items).where(_TABLE.id == row["id"]))
-                return item_from(row, scope)
-            return None
-
-        return await self._database.write(take, is_removal=True)
-
-    async def clear(self, scope: Scope, namespace: Namespace) -> int:
+    @removing
+    def clear(self, connection: Connection, scope: Scope, namespace: Namespace) -> int:
         """Remove all items of exactly this namespace; return how many there were."""
+        number = _scope_id(connection, scope)
+        its = and_(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
+        return connection.execute(delete(schema.items).where(its)).rowcount
 
-        def remove(connection: Connection) -> int:
-            number = _scope_id(connection, scope)
-            its = and_(_TABLE.scope_id == number, _is_under(namespace, is_exact=True))
-            return connection.execute(delete(schema.items).where(its)).rowcount
-
-        return await self._database.write(remove, is_removal=True)
-
-    async def refresh(self, scope: Scope, places: Sequence[Place], *, now: datetime) -> None:
+    @writing
+    def refresh(
+        self, connection: Connection, scope: Scope, places: Sequence[Place], *, now: datetime
+    ) -> None:
         """Restart the time to live of these items, if they have one."""
         later = update(schema.items).values(expires_at=to_micros(now) + _TABLE.ttl * _MICROS)
+        number = _scope_id(connection, scope)
+        for place in places:
+            its = and_(_is_at(number, place), _TABLE.ttl.is_not(None), _is_live(now))
+            connection.execute(later.where(its))
 
-        def extend(connection: Connection) -> None:
-            number = _scope_id(connection, scope)
-            for place in places:
-                its = and_(_is_at(number, place), _TABLE.ttl.is_not(None), _is_live(now))
-                connection.execute(later.where(its))
-
-        await self._database.write(extend)
-
-    async def sweep(self, *, now: datetime) -> int:
+    @writing
+    def sweep(self, connection: Connection, *, now: datetime) -> int:
         """Remove the expired items of all scopes; return how many there were."""
         expired = delete(schema.items).where(_TABLE.expires_at <= to_micros(now))
-        return await self._database.write(lambda connection: connection.execute(expired).rowcount)
+        return connection.execute(expired).rowcount
 
 
-def item_row(item: StoredItem, scope_id: int) -> dict[str, Any]:
-    """Return the row of an item."""
-    return {
-        "id": item.id,
-        "scope_id": scope_id,
-        "namespace": encoded(item.namespace),
-        "key": item.key,
-        "value": to_json(item.value),
-        "created_at": to_micros(item.created_at),
-        "updated_at": to_micros(item.updated_at),
-        "expires_at": None if item.expires_at is None else to_micros(item.expires_at),
-        "ttl": None if item.ttl is None else item.ttl / _SECOND,
-        "position": item.position,
-        "texts": to_json(item.texts),
-        "vectors": item.vectors,
-        "model": item.model,
-    }
+def _ttl_seconds(ttl: timedelta | None) -> float | None:
+    return None if ttl is None else ttl / _SECOND
 
 
-def item_from(row: Row, scope: Scope) -> StoredItem:
-    """Return the item of a row."""
-    return StoredItem(
-        id=row["id"],
-        scope=scope,
-        namespace=decoded(row["namespace"]),
-        key=row["key"],
-        value=json.loads(row["value"]),
-        created_at=from_micros(row["created_at"]),
-        updated_at=from_micros(row["updated_at"]),
-        expires_at=None if row["expires_at"] is None else from_micros(row["expires_at"]),
-        ttl=None if row["ttl"] is None else timedelta(seconds=row["ttl"]),
-        position=row["position"],
-        texts=tuple(json.loads(row["texts"])),
-        vectors=row["vectors"],
-        model=row["model"],
-    )
+def _ttl_from(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+_ITEM: Final = RowForm(
+    StoredItem,
+    times=("created_at", "updated_at", "expires_at"),
+    texts=("texts",),
+    objects=("value",),
+    coders={"namespace": (encoded, decoded), "ttl": (_ttl_seconds, _ttl_from)},
+)
+item_row: Final = _ITEM.row
+item_from: Final = _ITEM.value
 
 
 def _put(connection: Connection, scope_id: int, item: StoredItem) -> StoredItem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,22 +52,15 @@ _MAX_TEXT_CHARACTERS: Final = 4_000
 _MAX_EMBEDDED_ITEMS: Final = 100
 
 
+@dataclass(eq=False)
 class ItemKeeper:
     """Stores and searches items."""
 
-    def __init__(
-        self,
-        items: SqlItems,
-        units: UnitIndex,
-        embedding: EmbeddingService,
-        redactor: Redactor,
-        clock: Clock,
-    ) -> None:
-        self._items = items
-        self._units = units
-        self._embedding = embedding
-        self._redactor = redactor
-        self._clock = clock
+    _items: SqlItems
+    _units: UnitIndex
+    _embedding: EmbeddingService
+    _redactor: Redactor
+    _clock: Clock
 
     async def write(
         self,

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import Database, OnDatabase, writing
 from recollect.backends.sql.job_rows import OPEN, insert_jobs
 from recollect.backends.sql.portable import listed
 from recollect.backends.sql.prepared_statement import PreparedStatement
@@ -74,7 +74,7 @@ _NEXT_DUE: Final = PreparedStatement(
 )
 
 
-class SqlJobs:
+class SqlJobs(OnDatabase):
     """Jobs as rows; a lease is a time until which nobody else may take the row.
 
     Who has a job and that it is done need not be durable: a job that is begun anew does no harm,
@@ -82,12 +82,13 @@ class SqlJobs:
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database)
         self._clock = clock
 
-    async def add(self, jobs: Sequence[NewJob]) -> None:
+    @writing
+    def add(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
         now = self._clock.now()
-        await self._database.write(lambda connection: insert_jobs(connection, jobs, now))
+        insert_jobs(connection, jobs, now)
 
     async def claim(
         self, kinds: Sequence[str], owner: str, *, now: datetime, lease_until: datetime
@@ -126,23 +127,23 @@ class SqlJobs:
 
         # Looking first keeps an idle worker from taking the write lock again and again.
         given = {"kinds": to_json(list(kinds)), "now": to_micros(now)}
-        is_due = await self._database.read(lambda it: _DUE.rows(it, given))
-        return await self._database.write(take, is_durable=False) if is_due else None
+        is_due = await self.database.read(lambda it: _DUE.rows(it, given))
+        return await self.database.write(take, is_durable=False) if is_due else None
 
     async def free_abandoned(self, kind: str) -> None:
         held = select(_JOBS.id, _JOBS.lease_owner).where(
             _waiting([kind]), _JOBS.lease_until > to_micros(self._clock.now())
         )
-        rows = await self._database.read(lambda it: it.execute(held).all())
+        rows = await self.database.read(lambda it: it.execute(held).all())
         for row in rows:
             if is_gone(row.lease_owner):
                 its = and_(_JOBS.id == row.id, _JOBS.lease_owner == row.lease_owner)
                 free = update(schema.jobs).where(its).values(lease_until=0, lease_owner="")
-                await self._database.write(lambda it, free=free: it.execute(free).close())
+                await self.database.write(lambda it, free=free: it.execute(free).close())
 
     async def extend(self, job: Job, lease_until: datetime) -> bool:
         statement = update(schema.jobs).where(_held(job)).values(lease_until=to_micros(lease_until))
-        return await self._database.write(
+        return await self.database.write(
             lambda connection: connection.execute(statement).rowcount == 1, is_durable=False
         )
 
@@ -164,7 +165,7 @@ class SqlJobs:
                 free = update(schema.jobs).where(_held(job))
                 connection.execute(free.values(lease_until=0, lease_owner=""))
 
-        await self._database.write(end, is_durable=False)
+        await self.database.write(end, is_durable=False)
 
     async def retry(self, job: Job, error: str, run_after: datetime | None) -> None:
         statement = (
@@ -177,21 +178,21 @@ class SqlJobs:
                 **({} if run_after is None else {"run_after": to_micros(run_after)}),
             )
         )
-        await self._database.write(
+        await self.database.write(
             lambda connection: connection.execute(statement), is_durable=False
         )
 
     async def give_back(self, job: Job) -> None:
         free = {"lease_until": 0, "lease_owner": "", "attempts": _JOBS.attempts - 1}
         statement = update(schema.jobs).where(_held(job)).values(free)
-        await self._database.write(
+        await self.database.write(
             lambda connection: connection.execute(statement), is_durable=False
         )
 
     async def rouse(self, kinds: Sequence[str], *, even_given_up: bool = False) -> bool:
         given = {"kinds": to_json(list(kinds)), "now": to_micros(self._clock.now())}
         wanted = (OPEN, GAVE_UP) if even_given_up else (OPEN,)
-        found = await self._database.read(lambda it: _HOLDERS.rows(it, given), is_quick=True)
+        found = await self.database.read(lambda it: _HOLDERS.rows(it, given), is_quick=True)
         idle = [
             and_(_JOBS.gave_up == ending, _JOBS.lease_owner == holder)
             for holder, ending in found
@@ -201,21 +202,22 @@ class SqlJobs:
             due = {"lease_until": 0, "lease_owner": "", "gave_up": OPEN, "attempts": 0}
             again = update(schema.jobs).where(_JOBS.kind.in_(kinds), or_(*idle))
             again = again.values({**due, "run_after": given["now"]})
-            await self._database.write(lambda connection: connection.execute(again))
-        rows = await self._database.read(lambda it: _UNHELD.rows(it, given), is_quick=True)
+            await self.database.write(lambda connection: connection.execute(again))
+        rows = await self.database.read(lambda it: _UNHELD.rows(it, given), is_quick=True)
         return bool(rows)
 
-    async def withdraw(self, kind: str) -> bool:
+    @writing
+    def withdraw(self, connection: Connection, kind: str) -> bool:
         gone = delete(schema.jobs).where(_JOBS.kind == kind, _JOBS.gave_up <= GAVE_UP)
-        return await self._database.write(lambda it: it.execute(gone).rowcount > 0)
+        return connection.execute(gone).rowcount > 0
 
     async def next_due(self, kinds: Sequence[str]) -> datetime | None:
         given = {"kinds": to_json(list(kinds))}
-        ((due,),) = await self._database.read(lambda it: _NEXT_DUE.rows(it, given))
+        ((due,),) = await self.database.read(lambda it: _NEXT_DUE.rows(it, given))
         return None if due is None else from_micros(due)
 
     async def has(self, kind: str) -> bool:
-        found = await self._database.read(lambda it: _ANY.rows(it, {"kind": kind}), is_quick=True)
+        found = await self.database.read(lambda it: _ANY.rows(it, {"kind": kind}), is_quick=True)
         return bool(found)
 
     async def reports(
@@ -238,17 +240,18 @@ class SqlJobs:
             wanted = wanted.where(_JOBS.kind == kind)
         if after is not None:
             wanted = wanted.where(_JOBS.id < after.id)
-        rows = await self._database.read(lambda it: it.execute(wanted).all())
+        rows = await self.database.read(lambda it: it.execute(wanted).all())
         return [_report(row, moment) for row in rows]
 
-    async def cancel(self, job_id: str) -> bool:
+    @writing
+    def cancel(self, connection: Connection, job_id: str) -> bool:
         meant = and_(_JOBS.id == job_id, _JOBS.gave_up <= GAVE_UP)
         now = self._clock.now()
-        return await self._database.write(lambda it: _ended(it, meant, _CANCELLED, now))
+        return _ended(connection, meant, _CANCELLED, now)
 
     async def counts(self) -> JobCounts:
         statement = select(_JOBS.gave_up, func.count()).group_by(_JOBS.gave_up)
-        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        rows = await self.database.read(lambda connection: connection.execute(statement).all())
         found = {row[0]: row[1] for row in rows}
         return JobCounts(waiting=found.get(OPEN, 0), failed=found.get(GAVE_UP, 0))
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -221,24 +221,17 @@ def _is_cancelled() -> bool:
 _VECTORS: Final = (EMBED, REEMBED)
 
 
+@dataclass(eq=False)
 class JobControl:
     """Reports on jobs, for an operator."""
 
-    def __init__(
-        self,
-        jobs: Jobs,
-        clock: Clock,
-        reindexing: Callable[[], Awaitable[Reindexing]],
-        reading: Callable[[str], tuple[int, int] | None],
-        moving: Callable[[str], Awaitable[tuple[int, int] | None]],
-    ) -> None:
-        self._jobs = jobs
-        self._clock = clock
-        self._reindexing = reindexing
-        # Returns the progress of a document that this process is reading.
-        self._reading = reading
-        # Returns how far the move of an agent is.
-        self._moving = moving
+    _jobs: Jobs
+    _clock: Clock
+    _reindexing: Callable[[], Awaitable[Reindexing]]
+    # Returns the progress of a document that this process is reading.
+    _reading: Callable[[str], tuple[int, int] | None]
+    # Returns how far the move of an agent is.
+    _moving: Callable[[str], Awaitable[tuple[int, int] | None]]
 
     async def list(
         self, state: JobState | None, kind: str | None, page: PageWanted

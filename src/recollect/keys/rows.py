@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, delete, insert, or_, select, update
 
-from recollect.backends.sql.database import Database
-from recollect.backends.sql.rows import Row, rows_of
+from recollect.backends.sql.database import (
+    OnDatabase,
+    reading,
+    reading_quickly,
+    removing,
+    writing,
+)
+from recollect.backends.sql.rows import Coder, RowForm, rows_of
 from recollect.backends.sql.schema import keys, sign_ins
 from recollect.domain.access import ApiKey
 from recollect.domain.page import Cursor
@@ -22,127 +29,101 @@ _KEY: Final = keys.c
 _SIGN_IN: Final = sign_ins.c
 
 
-class SqlKeys:
+class SqlKeys(OnDatabase):
     """The API keys of the server that uses this database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, stored: StoredKey) -> None:
+    @writing
+    def add(self, connection: Connection, stored: StoredKey) -> None:
         """Store a new key; refuse a name that a usable key has."""
         key = stored.key
-        row: dict[str, Any] = {
-            "id": key.id,
-            "name": key.name,
-            "prefix": key.prefix,
-            "salt": stored.salt,
-            "digest": stored.digest,
-            "role": key.role.value,
-            "workspaces": json.dumps(key.workspaces),
-            "users": json.dumps(key.users),
-            "agents": json.dumps(key.agents),
-            "created_at": to_micros(key.created_at),
-            "expires_at": None if key.expires_at is None else to_micros(key.expires_at),
-        }
+        row = {**_KEY_FORM.row(key), "salt": stored.salt, "digest": stored.digest}
+        same_name = select(_KEY.id).where(_KEY.name == key.name, _is_usable(key.created_at))
+        if connection.execute(same_name).first() is not None:
+            raise Conflict(
+                f"There is a key {key.name!r} already; no key was made",
+                code="key_exists",
+                hint="Choose another name, or revoke that key first.",
+            )
+        connection.execute(insert(keys), row)
 
-        def write(connection: Connection) -> None:
-            same_name = select(_KEY.id).where(_KEY.name == key.name, _is_usable(key.created_at))
-            if connection.execute(same_name).first() is not None:
-                raise Conflict(
-                    f"There is a key {key.name!r} already; no key was made",
-                    code="key_exists",
-                    hint="Choose another name, or revoke that key first.",
-                )
-            connection.execute(insert(keys), row)
+    @reading_quickly
+    def find(self, connection: Connection, key_id: str) -> StoredKey | None:
+        for row in rows_of(connection, select(keys).where(_KEY.id == key_id)):
+            return StoredKey(key=_key(row), salt=row["salt"], digest=row["digest"])
+        return None
 
-        await self._database.write(write)
-
-    async def find(self, key_id: str) -> StoredKey | None:
-        def read(connection: Connection) -> StoredKey | None:
-            for row in rows_of(connection, select(keys).where(_KEY.id == key_id)):
-                return StoredKey(key=_key(row), salt=row["salt"], digest=row["digest"])
-            return None
-
-        return await self._database.read(read, is_quick=True)
-
-    async def listed(self, *, after: Cursor | None, limit: int) -> list[ApiKey]:
+    @reading
+    def listed(self, connection: Connection, *, after: Cursor | None, limit: int) -> list[ApiKey]:
         """Return keys, newest first, including revoked ones."""
         chosen = select(keys).order_by(_KEY.created_at.desc(), _KEY.id.desc()).limit(limit)
         if after is not None:
             same_time = and_(_KEY.created_at == after.at, _KEY.id < after.id)
             chosen = chosen.where(or_(_KEY.created_at < after.at, same_time))
-        return await self._database.read(
-            lambda connection: [_key(row) for row in rows_of(connection, chosen)]
-        )
+        return [_key(row) for row in rows_of(connection, chosen)]
 
-    async def has_any(self) -> bool:
+    @reading_quickly
+    def has_any(self, connection: Connection) -> bool:
         """Return whether a key was ever created."""
         chosen = select(_KEY.id).limit(1)
-        return await self._database.read(
-            lambda connection: connection.execute(chosen).first() is not None, is_quick=True
-        )
+        return connection.execute(chosen).first() is not None
 
-    async def has_usable(self, now: datetime) -> bool:
+    @reading
+    def has_usable(self, connection: Connection, now: datetime) -> bool:
         """Return whether there is a usable key."""
         chosen = select(_KEY.id).where(_is_usable(now)).limit(1)
-        return await self._database.read(
-            lambda connection: connection.execute(chosen).first() is not None
-        )
+        return connection.execute(chosen).first() is not None
 
-    async def revoke(self, key_id: str, now: datetime) -> ApiKey | None:
+    @removing
+    def revoke(self, connection: Connection, key_id: str, now: datetime) -> ApiKey | None:
         """Revoke a key and end its sign-ins; return None if there is no such key."""
+        connection.execute(
+            update(keys)
+            .where(_KEY.id == key_id, _KEY.revoked_at.is_(None))
+            .values(revoked_at=to_micros(now))
+        )
+        connection.execute(delete(sign_ins).where(_SIGN_IN.key_id == key_id))
+        for row in rows_of(connection, select(keys).where(_KEY.id == key_id)):
+            return _key(row)
+        return None
 
-        def write(connection: Connection) -> ApiKey | None:
-            connection.execute(
-                update(keys)
-                .where(_KEY.id == key_id, _KEY.revoked_at.is_(None))
-                .values(revoked_at=to_micros(now))
-            )
-            connection.execute(delete(sign_ins).where(_SIGN_IN.key_id == key_id))
-            for row in rows_of(connection, select(keys).where(_KEY.id == key_id)):
-                return _key(row)
-            return None
-
-        return await self._database.write(write, is_removal=True)
-
-    async def used(self, key_id: str, now: datetime) -> None:
+    @writing
+    def used(self, connection: Connection, key_id: str, now: datetime) -> None:
         """Record that a key was used."""
         noted = update(keys).where(_KEY.id == key_id).values(last_used_at=to_micros(now))
-        await self._database.write(lambda connection: connection.execute(noted).close())
+        connection.execute(noted).close()
 
-    async def sign_in(self, digest: str, key_id: str, now: datetime, until: datetime) -> None:
+    @writing
+    def sign_in(
+        self, connection: Connection, digest: str, key_id: str, now: datetime, until: datetime
+    ) -> None:
         """Store a sign-in under the hash of its token, and remove expired ones."""
+        connection.execute(delete(sign_ins).where(_SIGN_IN.expires_at <= to_micros(now)))
+        row = {
+            "digest": digest,
+            "key_id": key_id,
+            "created_at": to_micros(now),
+            "expires_at": to_micros(until),
+        }
+        connection.execute(insert(sign_ins), row)
 
-        def write(connection: Connection) -> None:
-            connection.execute(delete(sign_ins).where(_SIGN_IN.expires_at <= to_micros(now)))
-            row = {
-                "digest": digest,
-                "key_id": key_id,
-                "created_at": to_micros(now),
-                "expires_at": to_micros(until),
-            }
-            connection.execute(insert(sign_ins), row)
-
-        await self._database.write(write)
-
-    async def signed_in(self, digest: str, now: datetime) -> tuple[ApiKey, datetime] | None:
+    @reading_quickly
+    def signed_in(
+        self, connection: Connection, digest: str, now: datetime
+    ) -> tuple[ApiKey, datetime] | None:
         """Return the key of a sign-in and when it ends; None if it has ended or does not exist."""
         chosen = (
             select(keys, _SIGN_IN.expires_at.label("signed_in_until"))
             .join(sign_ins, _SIGN_IN.key_id == _KEY.id)
             .where(_SIGN_IN.digest == digest, _SIGN_IN.expires_at > to_micros(now))
         )
+        for row in rows_of(connection, chosen):
+            return _key(row), from_micros(row["signed_in_until"])
+        return None
 
-        def read(connection: Connection) -> tuple[ApiKey, datetime] | None:
-            for row in rows_of(connection, chosen):
-                return _key(row), from_micros(row["signed_in_until"])
-            return None
-
-        return await self._database.read(read, is_quick=True)
-
-    async def sign_out(self, digest: str) -> None:
+    @writing
+    def sign_out(self, connection: Connection, digest: str) -> None:
         gone = delete(sign_ins).where(_SIGN_IN.digest == digest)
-        await self._database.write(lambda connection: connection.execute(gone).close())
+        connection.execute(gone).close()
 
 
 def _is_usable(now: datetime) -> Any:
@@ -150,20 +131,20 @@ def _is_usable(now: datetime) -> Any:
     return and_(_KEY.revoked_at.is_(None), is_current)
 
 
-def _key(row: Row) -> ApiKey:
-    def moment(name: str) -> datetime | None:
-        return None if row[name] is None else from_micros(row[name])
+def _names_from(encoded: str) -> tuple[str, ...]:
+    return tuple(json.loads(encoded))
 
-    return ApiKey(
-        id=row["id"],
-        name=row["name"],
-        prefix=row["prefix"],
-        role=Role(row["role"]),
-        workspaces=tuple(json.loads(row["workspaces"])),
-        users=tuple(json.loads(row["users"])),
-        agents=tuple(json.loads(row["agents"])),
-        created_at=from_micros(row["created_at"]),
-        expires_at=moment("expires_at"),
-        last_used_at=moment("last_used_at"),
-        revoked_at=moment("revoked_at"),
-    )
+
+# Written with the spaces of `json.dumps`.
+_NAMES: Final[Coder] = (json.dumps, _names_from)
+_KEY_FORM: Final = RowForm(
+    ApiKey,
+    times=("created_at", "expires_at", "last_used_at", "revoked_at"),
+    coders={
+        "role": (attrgetter("value"), Role),
+        "workspaces": _NAMES,
+        "users": _NAMES,
+        "agents": _NAMES,
+    },
+)
+_key: Final = _KEY_FORM.value

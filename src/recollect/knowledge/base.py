@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from recollect.domain.document import (
@@ -24,24 +25,16 @@ if TYPE_CHECKING:
 _MAX_QUESTION_CHARS: Final = 2_000
 
 
+@dataclass(eq=False)
 class KnowledgeBase:
     """The services of the knowledge base, and the rules of access."""
 
-    def __init__(
-        self,
-        documents: SqlDocuments,
-        collections: ReadableCollections,
-        originals: Originals,
-        ingester: Ingester,
-        retriever: Retriever,
-        settings: KnowledgeSettings,
-    ) -> None:
-        self.documents = documents
-        self._collections = collections
-        self.originals = originals
-        self.ingester = ingester
-        self.retriever = retriever
-        self._settings = settings
+    documents: SqlDocuments
+    _collections: ReadableCollections
+    originals: Originals
+    ingester: Ingester
+    retriever: Retriever
+    _settings: KnowledgeSettings
 
     async def close(self) -> None:
         """Stop the process that reads files."""

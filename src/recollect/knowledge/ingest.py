@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, cast
@@ -179,36 +179,28 @@ class GivenFile:
     tags: tuple[str, ...] = ()
 
 
+@dataclass(eq=False)
 class Ingester:
     """The service that stores documents and makes them searchable."""
 
-    def __init__(
-        self,
-        store: Store,
-        documents: SqlDocuments,
-        originals: Originals,
-        embedding: EmbeddingService,
-        jobs: Jobs,
-        clock: Clock,
-        parser: Parser,
-        mask: Callable[[str], str] | None = None,
-        max_file_bytes: int = MAX_FILE_BYTES,
-        summaries: ModelSummaries | None = None,
-    ) -> None:
-        self._store = store
-        self._documents = documents
-        self._originals = originals
-        self._embedding = embedding
-        self._jobs = jobs
-        self._clock = clock
-        self._parser = parser
-        # Masks what may not be stored; None if everything may be.
-        self._mask = mask
-        self._max_file_bytes = max_file_bytes
-        self._summaries = summaries
-        # Locks keep the caller and the worker of this process from reading the same document.
-        self._progress: dict[str, tuple[int, int]] = {}
-        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+    _store: Store
+    _documents: SqlDocuments
+    _originals: Originals
+    _embedding: EmbeddingService
+    _jobs: Jobs
+    _clock: Clock
+    _parser: Parser
+    # Masks what may not be stored; None if everything may be.
+    _mask: Callable[[str], str] | None = None
+    _max_file_bytes: int = MAX_FILE_BYTES
+    _summaries: ModelSummaries | None = None
+    # Locks keep the caller and the worker of this process from reading the same document.
+    _progress: dict[str, tuple[int, int]] = field(
+        default_factory=dict[str, tuple[int, int]], init=False
+    )
+    _reading: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary[str, asyncio.Lock], init=False
+    )
 
     async def add(self, scope: Scope, given: GivenFile, *, by: str) -> Ingested:
         """Store a file durably, to be read later; an unchanged one stays as it is."""

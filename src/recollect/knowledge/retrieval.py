@@ -165,30 +165,19 @@ class _Group:
         return "".join(pieces)
 
 
+@dataclass(eq=False)
 class Retriever:
     """A search in collections."""
 
-    def __init__(
-        self,
-        documents: SqlDocuments,
-        units: UnitIndex,
-        vectors: VectorIndex,
-        embedding: EmbeddingService,
-        tokens: TokenCounter,
-        clock: Clock,
-        settings: KnowledgeSettings,
-        rewriter: Rewriter | None = None,
-        reader: PassageReader | None = None,
-    ) -> None:
-        self._documents = documents
-        self._units = units
-        self._vectors = vectors
-        self._embedding = embedding
-        self._tokens = tokens
-        self._clock = clock
-        self._settings = settings
-        self._rewriter = rewriter
-        self._reader = reader
+    _documents: SqlDocuments
+    _units: UnitIndex
+    _vectors: VectorIndex
+    _embedding: EmbeddingService
+    _tokens: TokenCounter
+    _clock: Clock
+    _settings: KnowledgeSettings
+    _rewriter: Rewriter | None = None
+    _reader: PassageReader | None = None
 
     async def search(
         self,

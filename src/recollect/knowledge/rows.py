@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import find_blob
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, reading_quickly
 from recollect.backends.sql.document_rows import (
     document_from,
     section_from,
@@ -50,14 +50,13 @@ _WITH_DOCUMENTS: Final = PreparedStatement(
 )
 
 
-class SqlDocuments:
+class SqlDocuments(OnDatabase):
     """Reads the documents of collections."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(
+    @reading
+    def find(
         self,
+        connection: Connection,
         scopes: Sequence[Scope],
         *,
         ids: Sequence[str] | None = None,
@@ -68,71 +67,62 @@ class SqlDocuments:
     ) -> list[Document]:
         """Return the documents of these collections, last changed first."""
         table = _DOCUMENTS.c
+        found = find_scopes(connection, scopes)
+        wanted = select(_DOCUMENTS).where(table.scope_id.in_(list(found)))
+        given: dict[str, Any] = {}
+        if ids is not None:
+            wanted = wanted.where(table.id.in_(listed("ids")))
+            given["ids"] = to_json(list(ids))
+        if sources is not None:
+            wanted = wanted.where(table.source_hash.in_(listed("sources")))
+            given["sources"] = to_json([source_hash(source) for source in sources])
+        if status is not None:
+            wanted = wanted.where(table.status == status)
+        if after is not None:
+            wanted = wanted.where(tuple_(table.updated_at, table.id) < (after.at, after.id))
+        wanted = wanted.order_by(table.updated_at.desc(), table.id.desc()).limit(limit)
+        rows = rows_of(connection, wanted, given)
+        return [document_from(row, found[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Document]:
-            found = find_scopes(connection, scopes)
-            wanted = select(_DOCUMENTS).where(table.scope_id.in_(list(found)))
-            given: dict[str, Any] = {}
-            if ids is not None:
-                wanted = wanted.where(table.id.in_(listed("ids")))
-                given["ids"] = to_json(list(ids))
-            if sources is not None:
-                wanted = wanted.where(table.source_hash.in_(listed("sources")))
-                given["sources"] = to_json([source_hash(source) for source in sources])
-            if status is not None:
-                wanted = wanted.where(table.status == status)
-            if after is not None:
-                wanted = wanted.where(tuple_(table.updated_at, table.id) < (after.at, after.id))
-            wanted = wanted.order_by(table.updated_at.desc(), table.id.desc()).limit(limit)
-            rows = rows_of(connection, wanted, given)
-            return [document_from(row, found[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def scopes(self, owners: Sequence[Scope]) -> list[Scope]:
+    @reading_quickly
+    def scopes(self, connection: Connection, owners: Sequence[Scope]) -> list[Scope]:
         """Return the scopes of the collections of these owners, without counting what they hold."""
+        found = collection_scopes(connection, owners)
+        filled = _WITH_DOCUMENTS.rows(connection, {"scopes": to_json(list(found))})
+        return sorted((found[row["id"]] for row in filled), key=lambda scope: scope.key)
 
-        def read(connection: Connection) -> list[Scope]:
-            found = collection_scopes(connection, owners)
-            filled = _WITH_DOCUMENTS.rows(connection, {"scopes": to_json(list(found))})
-            return sorted((found[row["id"]] for row in filled), key=lambda scope: scope.key)
-
-        return await self._database.read(read, is_quick=True)
-
-    async def collections(self, owners: Sequence[Scope]) -> list[Collection]:
+    @reading
+    def collections(self, connection: Connection, owners: Sequence[Scope]) -> list[Collection]:
         """Return the collections of these scopes, and what they hold."""
-
-        def read(connection: Connection) -> list[Collection]:
-            found = collection_scopes(connection, owners)
-            table = _DOCUMENTS.c
-            counted = (
-                select(
-                    table.scope_id,
-                    func.count().label("documents"),
-                    func.sum(table.chunks).label("chunks"),
-                    func.sum(table.bytes).label("bytes"),
-                    count_where(table.error != "").label("failed"),
-                )
-                .where(table.scope_id.in_(list(found)))
-                .group_by(table.scope_id)
+        found = collection_scopes(connection, owners)
+        table = _DOCUMENTS.c
+        counted = (
+            select(
+                table.scope_id,
+                func.count().label("documents"),
+                func.sum(table.chunks).label("chunks"),
+                func.sum(table.bytes).label("bytes"),
+                count_where(table.error != "").label("failed"),
             )
-            collections = [
-                Collection(
-                    name=collection_name(found[row.scope_id]),
-                    scope=found[row.scope_id],
-                    documents=row.documents,
-                    chunks=int(row.chunks),
-                    bytes=int(row.bytes),
-                    failed=row.failed,
-                )
-                for row in connection.execute(counted)
-            ]
-            return sorted(collections, key=lambda collection: collection.scope.key)
+            .where(table.scope_id.in_(list(found)))
+            .group_by(table.scope_id)
+        )
+        collections = [
+            Collection(
+                name=collection_name(found[row.scope_id]),
+                scope=found[row.scope_id],
+                documents=row.documents,
+                chunks=int(row.chunks),
+                bytes=int(row.bytes),
+                failed=row.failed,
+            )
+            for row in connection.execute(counted)
+        ]
+        return sorted(collections, key=lambda collection: collection.scope.key)
 
-        return await self._database.read(read)
-
-    async def sections(
-        self, document_id: str, *, after: int = -1, limit: int | None = None
+    @reading
+    def sections(
+        self, connection: Connection, document_id: str, *, after: int = -1, limit: int | None = None
     ) -> list[Section]:
         """Return the sections of a document in order."""
         table = _SECTIONS.c
@@ -142,21 +132,19 @@ class SqlDocuments:
             .order_by(table.ordinal)
             .limit(limit)
         )
-        return await self._database.read(
-            lambda connection: [section_from(row) for row in rows_of(connection, wanted)]
-        )
+        return [section_from(row) for row in rows_of(connection, wanted)]
 
-    async def locate(self, units: Sequence[int], *, reach: int) -> dict[int, LocatedChunk]:
+    @reading
+    def locate(
+        self, connection: Connection, units: Sequence[int], *, reach: int
+    ) -> dict[int, LocatedChunk]:
         """Return the passages with these numbers from one snapshot.
 
         Missing ones and summaries are left out."""
+        return _locate(connection, units, reach)
 
-        def read(connection: Connection) -> dict[int, LocatedChunk]:
-            return _locate(connection, units, reach)
-
-        return await self._database.read(read)
-
-    async def pending(self, *, after: str, limit: int) -> list[Document]:
+    @reading
+    def pending(self, connection: Connection, *, after: str, limit: int) -> list[Document]:
         """Return documents of all collections whose content is not processed yet, by id."""
         table = _DOCUMENTS.c
         wanted = (
@@ -165,19 +153,14 @@ class SqlDocuments:
             .order_by(table.id)
             .limit(limit)
         )
+        rows = rows_of(connection, wanted)
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return [document_from(row, scopes[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Document]:
-            rows = rows_of(connection, wanted)
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [document_from(row, scopes[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+    @reading
+    def blob(self, connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
         """Return the blob with this hash, if the scope's workspace has it."""
-        return await self._database.read(
-            lambda connection: find_blob(connection, scope, content_hash)
-        )
+        return find_blob(connection, scope, content_hash)
 
 
 _HIT: Final = _UNITS.alias("hit")

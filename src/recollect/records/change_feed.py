@@ -11,7 +11,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading
 from recollect.backends.sql.scopes import find_scopes
 from recollect.domain.change import Change, Changes, ScopeChange
 from recollect.domain.page import checked_limit
@@ -128,28 +128,22 @@ _SINCE: Final = (
 )
 
 
-class SqlChangeLog:
+class SqlChangeLog(OnDatabase):
     """Reads the table that every write adds to."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def since(
-        self, scope: Scope, version: int, *, limit: int
+    @reading
+    def since(
+        self, connection: Connection, scope: Scope, version: int, *, limit: int
     ) -> Sequence[tuple[int, tuple[Change, ...]]]:
         """Return the changes of a scope after a version, by version, at most `limit` versions.
 
         A version that only changed the index has no changes.
         """
-
-        def read(connection: Connection) -> list[tuple[int, tuple[Change, ...]]]:
-            for number in find_scopes(connection, [scope]):
-                given = {"scope": number, "version": version, "most": limit}
-                rows = connection.execute(_SINCE, given).all()
-                return [
-                    (of, tuple(Change(entity=it[1], id=it[2], op=it[3]) for it in several))
-                    for of, several in groupby(rows, key=lambda row: row[0])
-                ]
-            return []
-
-        return await self._database.read(read)
+        for number in find_scopes(connection, [scope]):
+            given = {"scope": number, "version": version, "most": limit}
+            rows = connection.execute(_SINCE, given).all()
+            return [
+                (of, tuple(Change(entity=it[1], id=it[2], op=it[3]) for it in several))
+                for of, several in groupby(rows, key=lambda row: row[0])
+            ]
+        return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, cast, get_args
 
@@ -34,24 +34,16 @@ _RESOLUTIONS: Final[tuple[str, ...]] = get_args(Resolution)
 _MAX_ATTEMPTS: Final = 20
 
 
+@dataclass(eq=False)
 class Conflicts:
     """Lists open conflicts and stores decisions in one transaction each."""
 
-    def __init__(
-        self,
-        store: Store,
-        rows: SqlConflicts,
-        embedding: EmbeddingService,
-        redactor: Redactor,
-        clock: Clock,
-        parties: Parties,
-    ) -> None:
-        self._store = store
-        self._rows = rows
-        self._embedding = embedding
-        self._redactor = redactor
-        self._clock = clock
-        self._parties = parties
+    _store: Store
+    _rows: SqlConflicts
+    _embedding: EmbeddingService
+    _redactor: Redactor
+    _clock: Clock
+    _parties: Parties
 
     async def open(self, scopes: Sequence[Scope]) -> tuple[Dispute, ...]:
         """Return the open conflicts in these scopes, latest first."""

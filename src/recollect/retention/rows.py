@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.conditions import NOT_ACTIVE
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading
 from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.rows import Row, record_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
@@ -23,73 +23,69 @@ _NOBODY: Final = "-"
 _records = schema.records.c
 
 
-class SqlRetention:
+class SqlRetention(OnDatabase):
     """Records for sweeps and the short-term buffer.
 
     A selection without scopes covers all scopes, for sweeps only.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def select(
-        self, selection: Selection, *, after: str = "", limit: int | None = None
+    @reading
+    def select(
+        self,
+        connection: Connection,
+        selection: Selection,
+        *,
+        after: str = "",
+        limit: int | None = None,
     ) -> list[Record]:
         """Return records by id, starting after `after`."""
+        place = _place(selection)
+        wanted = (
+            select(schema.records)
+            .where(place > after, *_conditions(connection, selection))
+            .order_by(place)
+            .limit(limit)
+        )
+        rows = rows_of(connection, wanted)
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return [record_from(row, scopes[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Record]:
-            place = _place(selection)
-            wanted = (
-                select(schema.records)
-                .where(place > after, *_conditions(connection, selection))
-                .order_by(place)
-                .limit(limit)
-            )
-            rows = rows_of(connection, wanted)
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [record_from(row, scopes[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def crowded(
-        self, scopes: Sequence[Scope] | None, more_than: int, *, now: datetime
+    @reading
+    def crowded(
+        self,
+        connection: Connection,
+        scopes: Sequence[Scope] | None,
+        more_than: int,
+        *,
+        now: datetime,
     ) -> Mapping[Scope, int]:
         """Return the scopes with more active records than this, and how many they have."""
+        # The index on scopes alone tells which can be over the limit at all.
+        many = _per_scope(more_than)
+        if scopes is not None:
+            many = many.where(_records.scope_id.in_(find_scopes(connection, scopes)))
+        else:
+            many = many.where(_records.scope_id.not_in(NAMELESS_SCOPES))
+        large = list(connection.scalars(many))
+        over = _per_scope(more_than).where(_records.scope_id.in_(large), is_active(now))
+        found = {row[0]: row[1] for row in connection.execute(over)}
+        return {scope: found[number] for number, scope in scopes_by_id(connection, found).items()}
 
-        def read(connection: Connection) -> Mapping[Scope, int]:
-            # The index on scopes alone tells which can be over the limit at all.
-            many = _per_scope(more_than)
-            if scopes is not None:
-                many = many.where(_records.scope_id.in_(find_scopes(connection, scopes)))
-            else:
-                many = many.where(_records.scope_id.not_in(NAMELESS_SCOPES))
-            large = list(connection.scalars(many))
-            over = _per_scope(more_than).where(_records.scope_id.in_(large), is_active(now))
-            found = {row[0]: row[1] for row in connection.execute(over)}
-            return {
-                scope: found[number] for number, scope in scopes_by_id(connection, found).items()
-            }
-
-        return await self._database.read(read)
-
-    async def worths(self, scope: Scope, *, now: datetime) -> list[Worth]:
+    @reading
+    def worths(self, connection: Connection, scope: Scope, *, now: datetime) -> list[Worth]:
         """Return the properties that determine the value of each active record of a scope."""
-
-        def read(connection: Connection) -> list[Worth]:
-            wanted = select(
-                _records.id,
-                _records.importance,
-                _records.confidence,
-                _records.access_count,
-                _records.helped,
-                _records.rejected,
-                _records.updated_at,
-                _records.last_confirmed,
-                _records.last_accessed,
-            ).where(_records.scope_id.in_(find_scopes(connection, [scope])), is_active(now))
-            return [_worth(row) for row in rows_of(connection, wanted)]
-
-        return await self._database.read(read)
+        wanted = select(
+            _records.id,
+            _records.importance,
+            _records.confidence,
+            _records.access_count,
+            _records.helped,
+            _records.rejected,
+            _records.updated_at,
+            _records.last_confirmed,
+            _records.last_accessed,
+        ).where(_records.scope_id.in_(find_scopes(connection, [scope])), is_active(now))
+        return [_worth(row) for row in rows_of(connection, wanted)]
 
 
 def _place(selection: Selection) -> ColumnElement[str]:

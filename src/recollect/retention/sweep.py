@@ -12,7 +12,7 @@ import logging
 import math
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -381,22 +381,15 @@ def value_of(worth: Worth, now: datetime, decay_lambda: float) -> float:
     return (worth.importance + use) * worth.confidence * math.exp(-decay_lambda * age)
 
 
+@dataclass(eq=False)
 class RecordSweep:
     """Sweeps the scopes that a caller may write to, or as a job all scopes."""
 
-    def __init__(
-        self,
-        expiry: Expiry,
-        rules: RetentionRules,
-        capacity: Capacity,
-        archives: Retention,
-        settle: Callable[[], Awaitable[None]],
-    ) -> None:
-        self._expiry = expiry
-        self._rules = rules
-        self._capacity = capacity
-        self._archives = archives
-        self._settle = settle
+    _expiry: Expiry
+    _rules: RetentionRules
+    _capacity: Capacity
+    _archives: Retention
+    _settle: Callable[[], Awaitable[None]]
 
     async def everything(self, *, dry_run: bool = False, by: str = SWEEPER) -> Swept:
         """Sweep the records of all scopes."""
@@ -443,23 +436,17 @@ class RecordSweep:
         return swept
 
 
+@dataclass(eq=False)
 class Sweeper:
     """Schedules sweeps; one of all open memories runs each of them as a job."""
 
-    def __init__(
-        self,
-        retention: Retention,
-        state: State,
-        jobs: Jobs,
-        clock: Clock,
-    ) -> None:
-        self._retention = retention
-        self._state = state
-        self._jobs = jobs
-        self._clock = clock
-        self._chores: list[Chore] = []
-        self._asked_at: datetime | None = None
-        self._loop: asyncio.Task[None] | None = None
+    _retention: Retention
+    _state: State
+    _jobs: Jobs
+    _clock: Clock
+    _chores: list[Chore] = field(default_factory=list["Chore"], init=False)
+    _asked_at: datetime | None = field(default=None, init=False)
+    _loop: asyncio.Task[None] | None = field(default=None, init=False)
 
     def also(self, chore: Chore) -> None:
         """Add a chore to every sweep."""

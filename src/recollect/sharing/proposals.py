@@ -60,6 +60,7 @@ class ProposalRules:
         return is_named and proposal.confidence >= self.auto_confidence
 
 
+@dataclass(eq=False)
 class ProposalService:
     """The service that accepts proposals and decides on each of them once.
 
@@ -67,27 +68,15 @@ class ProposalService:
     work for that user.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        proposals: SqlProposals,
-        parties: Parties,
-        rivals: RivalFinder,
-        embedding: EmbeddingService,
-        redactor: Redactor,
-        clock: Clock,
-        rules: ProposalRules,
-        disputes: SqlConflicts,
-    ) -> None:
-        self._store = store
-        self._proposals = proposals
-        self._disputes = disputes
-        self._parties = parties
-        self._rivals = rivals
-        self._embedding = embedding
-        self._redactor = redactor
-        self._clock = clock
-        self._rules = rules
+    _store: Store
+    _proposals: SqlProposals
+    _parties: Parties
+    _rivals: RivalFinder
+    _embedding: EmbeddingService
+    _redactor: Redactor
+    _clock: Clock
+    _rules: ProposalRules
+    _disputes: SqlConflicts
 
     async def propose(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from recollect.domain.fields import RecordFields, revised
 from recollect.domain.filters import Filter
@@ -93,20 +94,14 @@ class Parties:
 # --- Shared records: who may propose, decide and change, and access to them -----------------------
 
 
+@dataclass(eq=False)
 class SharedRecords:
     """The approved records of a workspace and of the user in it."""
 
-    def __init__(
-        self,
-        listing: Listing,
-        parties: Parties,
-        saver: Saver,
-        clock: Clock,
-    ) -> None:
-        self._listing = listing
-        self._parties = parties
-        self._saver = saver
-        self._clock = clock
+    _listing: Listing
+    _parties: Parties
+    _saver: Saver
+    _clock: Clock
 
     async def list(
         self, caller: Caller, *, type: str | None, limit: int, cursor: str | None

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading
 from recollect.backends.sql.rows import Row, proposal_from, rows_of
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.page import Cursor
@@ -21,17 +21,16 @@ from recollect.domain.times import to_micros
 _TABLE: Final = schema.proposals.c
 
 
-class SqlProposals:
+class SqlProposals(OnDatabase):
     """Proposals. One that was not decided in time reads as expired.
 
     Reads only see the given scopes; `stale` is for the sweep.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(
+    @reading
+    def find(
         self,
+        connection: Connection,
         scopes: Sequence[Scope],
         *,
         now: datetime,
@@ -55,27 +54,20 @@ class SqlProposals:
         if after is not None:
             same_time = and_(_TABLE.created_at == after.at, _TABLE.id < after.id)
             conditions.append(or_(_TABLE.created_at < after.at, same_time))
+        found = find_scopes(connection, scopes)
+        chosen = select(schema.proposals).where(_TABLE.scope_id.in_(found), *conditions)
+        ordered = chosen.order_by(_TABLE.created_at.desc(), _TABLE.id.desc()).limit(limit)
+        return _proposals(rows_of(connection, ordered), found, now)
 
-        def read(connection: Connection) -> list[Proposal]:
-            found = find_scopes(connection, scopes)
-            chosen = select(schema.proposals).where(_TABLE.scope_id.in_(found), *conditions)
-            ordered = chosen.order_by(_TABLE.created_at.desc(), _TABLE.id.desc()).limit(limit)
-            return _proposals(rows_of(connection, ordered), found, now)
-
-        return await self._database.read(read)
-
-    async def stale(self, now: datetime, *, limit: int) -> list[Proposal]:
+    @reading
+    def stale(self, connection: Connection, now: datetime, *, limit: int) -> list[Proposal]:
         """Return the proposals of all scopes that are pending but expired."""
-
-        def read(connection: Connection) -> list[Proposal]:
-            chosen = select(schema.proposals).where(
-                _TABLE.status == "pending", _TABLE.expires_at <= to_micros(now)
-            )
-            rows = rows_of(connection, chosen.order_by(_TABLE.expires_at).limit(limit))
-            found = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return _proposals(rows, found, now)
-
-        return await self._database.read(read)
+        chosen = select(schema.proposals).where(
+            _TABLE.status == "pending", _TABLE.expires_at <= to_micros(now)
+        )
+        rows = rows_of(connection, chosen.order_by(_TABLE.expires_at).limit(limit))
+        found = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return _proposals(rows, found, now)
 
 
 def _has_status(status: ProposalStatus, now: datetime) -> ColumnElement[bool]:

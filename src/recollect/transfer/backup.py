@@ -11,7 +11,7 @@ import hashlib
 import logging
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,21 +26,15 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class Backups:
     """The service that copies everything while it is in use."""
 
-    def __init__(
-        self,
-        maintenance: SqlMaintenance,
-        blobs: Blobs,
-        folder_at: Callable[[Path], Blobs],
-        elsewhere: Callable[[], Sequence[str]],
-    ) -> None:
-        self._maintenance = maintenance
-        self._blobs = blobs
-        self._folder_at = folder_at
-        # Returns the agents whose memory is in another store.
-        self._elsewhere = elsewhere
+    _maintenance: SqlMaintenance
+    _blobs: Blobs
+    _folder_at: Callable[[Path], Blobs]
+    # Returns the agents whose memory is in another store.
+    _elsewhere: Callable[[], Sequence[str]]
 
     async def make(self, target: Path) -> CopiedContents:
         """Make a backup; `target` appears only when it is complete."""

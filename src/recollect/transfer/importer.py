@@ -411,25 +411,17 @@ def _cut_off(what: str) -> InvalidInput:
     return InvalidInput(what, code="file_truncated", hint="Get a complete copy of the file.")
 
 
+@dataclass(eq=False)
 class Importer:
     """The import of a file in batches; each is durable before the next one starts."""
 
-    def __init__(
-        self,
-        transfer: SqlTransfer,
-        filler: VectorBackfill,
-        archives: SqlArchives,
-        blobs: Blobs,
-        redactor: Redactor,
-        holds: Callable[[Scope], bool] = lambda scope: True,
-    ) -> None:
-        self._transfer = transfer
-        self._redactor = redactor
-        # Whether this store is the one that has a scope.
-        self._holds = holds
-        self._filler = filler
-        self._archives = archives
-        self._blobs = blobs
+    _transfer: SqlTransfer
+    _filler: VectorBackfill
+    _archives: SqlArchives
+    _blobs: Blobs
+    _redactor: Redactor
+    # Whether this store is the one that has a scope.
+    _holds: Callable[[Scope], bool] = lambda scope: True
 
     async def import_from(
         self,

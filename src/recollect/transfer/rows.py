@@ -26,7 +26,7 @@ from sqlalchemy import (
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import archive_from, find_blob
 from recollect.backends.sql.commit import Commit
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import Database, OnDatabase, reading, writing
 from recollect.backends.sql.document_rows import document_from, source_hash
 from recollect.backends.sql.forgotten import FORGOTTEN_AGENT, NAMELESS_SCOPES
 from recollect.backends.sql.job_rows import insert_jobs
@@ -356,115 +356,104 @@ def _is_profile(scopes: Mapping[int, Scope]) -> ColumnElement[bool]:
     return and_(table.scope_id.in_(scopes), table.category.in_(sorted(with_aliases(USER_PROFILE))))
 
 
-def _counts(connection: Connection, chosen: _Everything) -> ExportCounts:
-    def count(statement: Select[Any]) -> int:
-        return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One kind of what is exported: the query for it, its order in a scope, and how it is read."""
 
-    records, turns, archives = schema.records.c, schema.turns.c, schema.archives.c
-    documents = schema.documents.c
-    current = count(select(records.id).where(chosen.records))
-    past = select(records.id).join(schema.versions, schema.versions.c.record_id == records.id)
-    attached = _attached(chosen)
-    return ExportCounts(
-        records=current,
-        versions=current + count(past.where(chosen.records)),
-        turns=count(select(turns.id).where(chosen.whole(turns.scope_id))),
-        archives=count(select(archives.id).where(chosen.whole(archives.scope_id))),
-        documents=count(select(documents.id).where(chosen.whole(documents.scope_id))),
-        conflicts=count(attached.conflicts),
-        links=count(attached.links),
-        watermarks=count(attached.marks),
-        proposals=count(attached.proposals),
-        items=count(attached.items),
+    rows: Select[Any]
+    table: Table
+    order: tuple[str, ...]
+    read: Callable[[Connection, Sequence[Row], Mapping[int, Scope]], Iterator[Item]]
+
+    def count(self, connection: Connection) -> int:
+        found = self.rows.with_only_columns(self.table.c.scope_id).subquery()
+        return connection.scalar(select(func.count()).select_from(found)) or 0
+
+    def items(self, connection: Connection, scope_id: int, scope: Scope) -> Iterator[Item]:
+        of_scope = self.rows.where(self.table.c.scope_id == scope_id)
+        for rows in _pages(connection, of_scope, *(self.table.c[name] for name in self.order)):
+            yield from self.read(connection, rows, {scope_id: scope})
+
+
+def _each(
+    read: Callable[[Row, Scope], Item],
+) -> Callable[[Connection, Sequence[Row], Mapping[int, Scope]], Iterator[Item]]:
+    """Return a function that reads rows one by one."""
+    return lambda _, rows, scopes: (read(row, scopes[row["scope_id"]]) for row in rows)
+
+
+def _owners(chosen: _Everything) -> dict[str, _Part]:
+    """Return the records, turns, archives and documents, as `ExportCounts` calls them."""
+
+    def every(table: Table, order: tuple[str, ...], read: Callable[[Row, Scope], Item]) -> _Part:
+        rows = select(table).where(chosen.whole(table.c.scope_id))
+        return _Part(rows, table, order, _each(read))
+
+    records = select(schema.records).where(chosen.records)
+    return {
+        "records": _Part(records, schema.records, ("observed_at", "id"), histories),
+        "turns": every(schema.turns, ("session", "ordinal"), turn_from),
+        "archives": every(schema.archives, ("created_at", "id"), archive_from),
+        "documents": every(
+            schema.documents,
+            ("created_at", "id"),
+            lambda row, scope: as_given(document_from(row, scope)),
+        ),
+    }
+
+
+def _attached(chosen: _Everything) -> dict[str, _Part]:
+    """Return what is about records and turns, as `ExportCounts` calls it."""
+    conflicts, links = schema.conflicts.c, schema.links.c
+    read = select(schema.records.c.id).where(chosen.records)
+    ends = union_all(read, select(schema.turns.c.id).where(chosen.whole(schema.turns.c.scope_id)))
+
+    def part(
+        table: Table,
+        order: tuple[str, ...],
+        read: Callable[[Row, Scope], Item],
+        *where: ColumnElement[bool],
+    ) -> _Part:
+        rows = READ_MARKS if table is schema.watermarks else select(table)
+        return _Part(rows.where(chosen.whole(table.c.scope_id), *where), table, order, _each(read))
+
+    by_time = ("created_at", "id")
+    return {
+        # One of its records may be of another scope, or be forgotten just now.
+        "conflicts": part(
+            schema.conflicts,
+            by_time,
+            conflict_from,
+            *(conflicts.first_id.in_(read), conflicts.second_id.in_(read)),
+        ),
+        "links": part(
+            schema.links,
+            ("newer", "older"),
+            link_from,
+            *(links.newer.in_(ends), links.older.in_(ends)),
+        ),
+        "watermarks": part(schema.watermarks, ("session",), read_mark_from),
+        "proposals": part(schema.proposals, by_time, proposal_from),
+        "items": part(schema.items, ("position", "id"), item_from),
+    }
+
+
+def _counts(connection: Connection, chosen: _Everything) -> ExportCounts:
+    parts = {**_owners(chosen), **_attached(chosen)}
+    counts: dict[str, Any] = {name: part.count(connection) for name, part in parts.items()}
+    past = select(schema.versions.c.scope_id).join(
+        schema.records, schema.records.c.id == schema.versions.c.record_id
     )
+    replaced = select(func.count()).select_from(past.where(chosen.records).subquery())
+    versions = counts["records"] + (connection.scalar(replaced) or 0)
+    return ExportCounts(versions=versions, **counts)
 
 
 def _items(connection: Connection, chosen: _Everything) -> Iterator[Item]:
-    for scope_id, scope in chosen.scopes(connection):
-        yield from _owners(connection, chosen, scope_id, scope)
-    for scope_id, scope in chosen.scopes(connection):
-        yield from _about_them(connection, _attached(chosen), scope_id, scope)
-
-
-def _owners(
-    connection: Connection, chosen: _Everything, scope_id: int, scope: Scope
-) -> Iterator[Item]:
-    scopes = {scope_id: scope}
-    records = schema.records.c
-    of_scope = select(schema.records).where(records.scope_id == scope_id, chosen.records)
-    for rows in _pages(connection, of_scope, records.observed_at, records.id):
-        yield from histories(connection, rows, scopes)
-    turns = schema.turns.c
-    of_scope = select(schema.turns).where(turns.scope_id == scope_id, chosen.whole(turns.scope_id))
-    for rows in _pages(connection, of_scope, turns.session, turns.ordinal):
-        yield from (turn_from(row, scope) for row in rows)
-    archives = schema.archives.c
-    of_scope = select(schema.archives).where(
-        archives.scope_id == scope_id, chosen.whole(archives.scope_id)
-    )
-    for rows in _pages(connection, of_scope, archives.created_at, archives.id):
-        yield from (archive_from(row, scope) for row in rows)
-    documents = schema.documents.c
-    of_scope = select(schema.documents).where(
-        documents.scope_id == scope_id, chosen.whole(documents.scope_id)
-    )
-    for rows in _pages(connection, of_scope, documents.created_at, documents.id):
-        yield from (as_given(document_from(row, scope)) for row in rows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attached:
-    """The queries for what is about records and turns."""
-
-    conflicts: Select[Any]
-    links: Select[Any]
-    marks: Select[Any]
-    proposals: Select[Any]
-    items: Select[Any]
-
-
-def _attached(chosen: _Everything) -> _Attached:
-    conflicts, links, proposals = schema.conflicts.c, schema.links.c, schema.proposals.c
-    read = select(schema.records.c.id).where(chosen.records)
-    turns = select(schema.turns.c.id).where(chosen.whole(schema.turns.c.scope_id))
-    ends = union_all(read, turns)
-    return _Attached(
-        # One of its records may be of another scope, or be forgotten just now.
-        conflicts=select(schema.conflicts).where(
-            chosen.whole(conflicts.scope_id),
-            conflicts.first_id.in_(read),
-            conflicts.second_id.in_(read),
-        ),
-        links=select(schema.links).where(
-            chosen.whole(links.scope_id), links.newer.in_(ends), links.older.in_(ends)
-        ),
-        marks=READ_MARKS.where(chosen.whole(schema.watermarks.c.scope_id)),
-        proposals=select(schema.proposals).where(chosen.whole(proposals.scope_id)),
-        items=select(schema.items).where(chosen.whole(schema.items.c.scope_id)),
-    )
-
-
-def _about_them(
-    connection: Connection, attached: _Attached, scope_id: int, scope: Scope
-) -> Iterator[Attached]:
-    conflicts, marks, proposals = schema.conflicts.c, schema.watermarks.c, schema.proposals.c
-    of_scope = attached.conflicts.where(conflicts.scope_id == scope_id)
-    for rows in _pages(connection, of_scope, conflicts.created_at, conflicts.id):
-        yield from (conflict_from(row, scope) for row in rows)
-    links = schema.links.c
-    of_scope = attached.links.where(links.scope_id == scope_id)
-    for rows in _pages(connection, of_scope, links.newer, links.older):
-        yield from (link_from(row, scope) for row in rows)
-    of_scope = attached.marks.where(marks.scope_id == scope_id)
-    for rows in _pages(connection, of_scope, marks.session):
-        yield from (read_mark_from(row, scope) for row in rows)
-    of_scope = attached.proposals.where(proposals.scope_id == scope_id)
-    for rows in _pages(connection, of_scope, proposals.created_at, proposals.id):
-        yield from (proposal_from(row, scope) for row in rows)
-    items = schema.items.c
-    of_scope = attached.items.where(items.scope_id == scope_id)
-    for rows in _pages(connection, of_scope, items.position, items.id):
-        yield from (item_from(row, scope) for row in rows)
+    for parts in (_owners(chosen), _attached(chosen)):
+        for scope_id, scope in chosen.scopes(connection):
+            for part in parts.values():
+                yield from part.items(connection, scope_id, scope)
 
 
 def _pages(
@@ -494,26 +483,29 @@ def _blob_of(connection: Connection, archive: Archive | Document) -> Blob:
 T = TypeVar("T")
 
 
-class SqlTransfer:
+class SqlTransfer(OnDatabase):
     """Reads in one transaction, so that an export is one moment; writes a batch in one."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database)
         self._clock = clock
 
-    async def read(self, extent: Extent | None, take: Callable[[Snapshot], T]) -> T:
+    @reading
+    def read(
+        self, connection: Connection, extent: Extent | None, take: Callable[[Snapshot], T]
+    ) -> T:
         """Run `take` in a thread on this extent, or on everything if None."""
-        return await self._database.read(lambda connection: take(snapshot(connection, extent)))
+        return take(snapshot(connection, extent))
 
-    async def add(self, arrivals: Sequence[Arrival]) -> Added:
+    @writing
+    def add(self, connection: Connection, arrivals: Sequence[Arrival]) -> Added:
         """Write the new items in one transaction, without changing existing content."""
-        return await self._database.write(
-            lambda connection: _add(connection, arrivals, self._clock.now())
-        )
+        return _add(connection, arrivals, self._clock.now())
 
-    async def preview(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+    @reading
+    def preview(self, connection: Connection, arrivals: Sequence[Arrival]) -> list[Outcome]:
         """Return what would become of new records and items, without writing anything."""
-        return await self._database.read(lambda connection: _preview(connection, arrivals))
+        return _preview(connection, arrivals)
 
 
 def _preview(connection: Connection, arrivals: Sequence[Arrival]) -> list[Outcome]:

@@ -36,7 +36,8 @@ from recollect.backends.local.unit_rows import (
     read_terms,
 )
 from recollect.backends.sql.database import Database
-from recollect.backends.sql.full_text import candidates, document_frequencies
+from recollect.backends.sql.dialects import dialect_of
+from recollect.backends.sql.full_text import candidates
 from recollect.backends.sql.scopes import ScopeRow, read_scope, read_scopes
 from recollect.domain.filters import Filter
 from recollect.domain.lazy_value import lazy_value
@@ -451,7 +452,9 @@ class FullTextSearch:
     @lazy_value
     def _frequencies(self) -> dict[int, int]:
         """Return how many units in the full text have each term."""
-        return document_frequencies(self.connection, self.row.space, self.keys.tolist())
+        return dialect_of(self.connection).frequencies(
+            self.connection, self.row.space, self.keys.tolist()
+        )
 
     @lazy_value
     def _newer(self) -> PackedSearch:

@@ -49,25 +49,18 @@ class _Mirrored:
     has_changed: bool
 
 
+@dataclass(eq=False)
 class RedisMirror:
     """The mirror of the scopes that one database holds, as a `Follower`.
 
     `holds` says which scopes these are: agents may have databases of their own.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        link: RedisLink,
-        keys: Keys,
-        clock: Clock,
-        holds: Callable[[Scope], bool],
-    ) -> None:
-        self._database = database
-        self._link = link
-        self._keys = keys
-        self._clock = clock
-        self._holds = holds
+    _database: Database
+    _link: RedisLink
+    _keys: Keys
+    _clock: Clock
+    _holds: Callable[[Scope], bool]
 
     @property
     def kind(self) -> str:

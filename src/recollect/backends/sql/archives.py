@@ -22,22 +22,23 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import OnDatabase, reading, writing
 from recollect.backends.sql.forgotten import NAMELESS_SCOPES
 from recollect.backends.sql.portable import InsertOrIgnore, listed, listed_numbers
 from recollect.backends.sql.prepared_statement import KEPT_STATEMENTS, PreparedStatement
-from recollect.backends.sql.rows import Row, rows_of, to_json
+from recollect.backends.sql.rows import Row, RowForm, rows_of, to_json
 from recollect.backends.sql.scopes import find_scopes, scopes_by_id
 from recollect.domain.archive import Archive, Blob, NewArchive
 from recollect.domain.page import Cursor
 from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros, to_micros
+from recollect.domain.times import to_micros
 from recollect.errors import Conflict
 
 # --- How often the contents of a workspace are referred to; the last to let go frees one ----------
 
 _BLOBS: Final = schema.blobs
 _ADD_BLOB: Final = PreparedStatement(InsertOrIgnore(_BLOBS))
+_BLOB: Final = RowForm(Blob)
 
 
 def same_blob(scope: Scope, content_hash: str) -> ColumnElement[bool]:
@@ -52,13 +53,7 @@ def find_blob(connection: Connection, scope: Scope, content_hash: str) -> Blob |
     """Return where a content lies, if the workspace has it."""
     key = {"org": scope.org, "workspace": scope.workspace, "hash": content_hash}
     for row in _BLOB_BY_HASH.rows(connection, key):
-        return Blob(
-            hash=row["hash"],
-            key=row["key"],
-            size=row["size"],
-            stored_size=row["stored_size"],
-            stored_hash=row["stored_hash"],
-        )
+        return _BLOB.value(row)
     return None
 
 
@@ -69,7 +64,9 @@ def take_blob(
     same = same_blob(scope, content_hash)
     there = connection.scalar(select(_BLOBS.c.key).where(same).with_for_update())
     if there is None and brought is not None:
-        _ADD_BLOB.run(connection, [_row(brought, scope, now)])
+        place = {"org": scope.org, "workspace": scope.workspace}
+        row = {**_BLOB.row(brought), **place, "reference_count": 0, "created_at": now}
+        _ADD_BLOB.run(connection, [row])
         # Another process may have added the same content at the same moment.
         there = connection.scalar(select(_BLOBS.c.key).where(same).with_for_update())
     if there is None:
@@ -81,20 +78,6 @@ def take_blob(
     counted = _BLOBS.c.reference_count + 1
     connection.execute(update(_BLOBS).where(same).values(reference_count=counted))
     return () if brought is None or brought.key == there else (brought.key,)
-
-
-def _row(blob: Blob, scope: Scope, now: int) -> dict[str, object]:
-    return {
-        "org": scope.org,
-        "workspace": scope.workspace,
-        "hash": blob.hash,
-        "key": blob.key,
-        "size": blob.size,
-        "stored_size": blob.stored_size,
-        "stored_hash": blob.stored_hash,
-        "reference_count": 0,
-        "created_at": now,
-    }
 
 
 def release_blob(connection: Connection, scope: Scope, content_hash: str) -> tuple[str, ...]:
@@ -113,6 +96,12 @@ def release_blob(connection: Connection, scope: Scope, content_hash: str) -> tup
 # --- Archives and the references to their blobs as rows -------------------------------------------
 
 _ARCHIVES: Final = schema.archives
+# The column of the sources also says who wrote the summary.
+_ARCHIVE: Final = RowForm(
+    Archive,
+    times=("created_at", "expires_at", "last_loaded"),
+    apart=("scope", "sources", "summarised_by"),
+)
 _HAS_UNITS: Final = exists().where(schema.units.c.owner_id == _ARCHIVES.c.id)
 _BLOB_BY_HASH: Final = PreparedStatement(
     select(_BLOBS).where(
@@ -130,14 +119,13 @@ _TO_INDEX: Final = PreparedStatement(
 )
 
 
-class SqlArchives:
+class SqlArchives(OnDatabase):
     """The descriptions of archives. Reads only see the given scopes."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(
+    @reading
+    def find(
         self,
+        connection: Connection,
         scopes: Sequence[Scope],
         *,
         ids: Sequence[str] | None = None,
@@ -164,39 +152,32 @@ class SqlArchives:
             given["most"] = limit
         if ids is not None:
             given["ids"] = to_json(list(ids))
+        found = find_scopes(connection, scopes)
+        rows = statement.rows(connection, {**given, "scopes": to_json(list(found))})
+        return [archive_from(row, found[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Archive]:
-            found = find_scopes(connection, scopes)
-            rows = statement.rows(connection, {**given, "scopes": to_json(list(found))})
-            return [archive_from(row, found[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def with_blob(
-        self, scopes: Sequence[Scope], archive_id: str
+    @reading
+    def with_blob(
+        self, connection: Connection, scopes: Sequence[Scope], archive_id: str
     ) -> tuple[Archive, Blob] | None:
         """Return an archive and its blob."""
+        found = find_scopes(connection, scopes)
+        table = _ARCHIVES.c
+        wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
+        for row in rows_of(connection, wanted):
+            archive = archive_from(row, found[row["scope_id"]])
+            blob = find_blob(connection, archive.scope, archive.content_hash)
+            assert blob is not None, "an archive refers to its blob"
+            return archive, blob
+        return None
 
-        def read(connection: Connection) -> tuple[Archive, Blob] | None:
-            found = find_scopes(connection, scopes)
-            table = _ARCHIVES.c
-            wanted = select(_ARCHIVES).where(table.id == archive_id, table.scope_id.in_(found))
-            for row in rows_of(connection, wanted):
-                archive = archive_from(row, found[row["scope_id"]])
-                blob = find_blob(connection, archive.scope, archive.content_hash)
-                assert blob is not None, "an archive refers to its blob"
-                return archive, blob
-            return None
-
-        return await self._database.read(read)
-
-    async def blob(self, scope: Scope, content_hash: str) -> Blob | None:
+    @reading
+    def blob(self, connection: Connection, scope: Scope, content_hash: str) -> Blob | None:
         """Return the blob with this hash, if the scope's workspace has it."""
-        return await self._database.read(
-            lambda connection: find_blob(connection, scope, content_hash)
-        )
+        return find_blob(connection, scope, content_hash)
 
-    async def note_load(self, archive: Archive, at: datetime) -> None:
+    @writing
+    def note_load(self, connection: Connection, archive: Archive, at: datetime) -> None:
         """Remember that its content was asked for."""
         table = _ARCHIVES.c
         noted = (
@@ -204,45 +185,37 @@ class SqlArchives:
             .where(table.id == archive.id)
             .values(loads=table.loads + 1, last_loaded=to_micros(at))
         )
-        await self._database.write(lambda connection: connection.execute(noted))
+        connection.execute(noted)
 
-    async def set_summary(self, archive: Archive) -> None:
+    @writing
+    def set_summary(self, connection: Connection, archive: Archive) -> None:
         """Store the summary and the sources of an archive anew."""
         told = (
             update(_ARCHIVES)
             .where(_ARCHIVES.c.id == archive.id)
             .values(summary=archive.summary, sources=_stored_sources(archive))
         )
-        await self._database.write(lambda connection: connection.execute(told))
+        connection.execute(told)
 
-    async def to_index(self, *, after: str, limit: int) -> list[Archive]:
+    @reading
+    def to_index(self, connection: Connection, *, after: str, limit: int) -> list[Archive]:
         """Return archives of all scopes without units, by id, starting after `after`."""
+        rows = _TO_INDEX.rows(connection, {"after": after, "most": limit})
+        scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
+        return [archive_from(row, scopes[row["scope_id"]]) for row in rows]
 
-        def read(connection: Connection) -> list[Archive]:
-            rows = _TO_INDEX.rows(connection, {"after": after, "most": limit})
-            scopes = scopes_by_id(connection, {row["scope_id"] for row in rows})
-            return [archive_from(row, scopes[row["scope_id"]]) for row in rows]
-
-        return await self._database.read(read)
-
-    async def referenced(self, keys: Sequence[str]) -> set[str]:
+    @reading
+    def referenced(self, connection: Connection, keys: Sequence[str]) -> set[str]:
         """Return those of the blob keys that an archive still needs."""
+        wanted = select(_BLOBS.c.key).where(_BLOBS.c.key.in_(listed("keys")))
+        return set(connection.scalars(wanted, {"keys": to_json(list(keys))}))
 
-        def read(connection: Connection) -> set[str]:
-            wanted = select(_BLOBS.c.key).where(_BLOBS.c.key.in_(listed("keys")))
-            return set(connection.scalars(wanted, {"keys": to_json(list(keys))}))
-
-        return await self._database.read(read)
-
-    async def scopes(self) -> list[Scope]:
+    @reading
+    def scopes(self, connection: Connection) -> list[Scope]:
         """Return every scope that holds archives."""
-
-        def read(connection: Connection) -> list[Scope]:
-            named = _ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES)
-            ids = connection.scalars(select(_ARCHIVES.c.scope_id).where(named).distinct()).all()
-            return list(scopes_by_id(connection, ids).values())
-
-        return await self._database.read(read)
+        named = _ARCHIVES.c.scope_id.not_in(NAMELESS_SCOPES)
+        ids = connection.scalars(select(_ARCHIVES.c.scope_id).where(named).distinct()).all()
+        return list(scopes_by_id(connection, ids).values())
 
 
 def add_archive(
@@ -251,7 +224,8 @@ def add_archive(
     """Insert an archive and count its blob; the key of a blob that was brought in vain."""
     archive = new.archive
     unused = take_blob(connection, archive.scope, archive.content_hash, new.blob, now)
-    connection.execute(insert(_ARCHIVES), _archive_row(archive, scope_id))
+    row = {**_ARCHIVE.row(archive, scope_id), "sources": _stored_sources(archive)}
+    connection.execute(insert(_ARCHIVES), row)
     return unused
 
 
@@ -283,31 +257,6 @@ def _find_statement(
     return PreparedStatement(found.limit(bindparam("most")) if is_limited else found)
 
 
-def _archive_row(archive: Archive, scope_id: int) -> dict[str, object]:
-    return {
-        "id": archive.id,
-        "scope_id": scope_id,
-        "session": archive.session,
-        "thread": archive.thread,
-        "tool": archive.tool,
-        "input": archive.input,
-        "input_hash": archive.input_hash,
-        "query": archive.query,
-        "summary": archive.summary,
-        "sources": _stored_sources(archive),
-        "form": archive.form,
-        "content_hash": archive.content_hash,
-        "chars": archive.chars,
-        "lines": archive.lines,
-        "bytes": archive.bytes,
-        "indexed_chars": archive.indexed_chars,
-        "created_at": to_micros(archive.created_at),
-        "expires_at": None if archive.expires_at is None else to_micros(archive.expires_at),
-        "last_loaded": None if archive.last_loaded is None else to_micros(archive.last_loaded),
-        "loads": archive.loads,
-    }
-
-
 def _stored_sources(archive: Archive) -> str:
     """Return the sources with who wrote the summary; without that it is a list."""
     named = list(archive.sources)
@@ -319,26 +268,4 @@ def _stored_sources(archive: Archive) -> str:
 def archive_from(row: Row, scope: Scope) -> Archive:
     found: Any = json.loads(row["sources"])
     told: dict[str, Any] = {"sources": found, "by": ""} if isinstance(found, list) else found
-    return Archive(
-        id=row["id"],
-        scope=scope,
-        session=row["session"],
-        thread=row["thread"],
-        tool=row["tool"],
-        input=row["input"],
-        input_hash=row["input_hash"],
-        query=row["query"],
-        summary=row["summary"],
-        sources=tuple(told["sources"]),
-        summarised_by=told["by"],
-        form=row["form"],
-        content_hash=row["content_hash"],
-        chars=row["chars"],
-        lines=row["lines"],
-        bytes=row["bytes"],
-        indexed_chars=row["indexed_chars"],
-        created_at=from_micros(row["created_at"]),
-        expires_at=None if row["expires_at"] is None else from_micros(row["expires_at"]),
-        last_loaded=None if row["last_loaded"] is None else from_micros(row["last_loaded"]),
-        loads=row["loads"],
-    )
+    return _ARCHIVE.value(row, scope, sources=tuple(told["sources"]), summarised_by=told["by"])

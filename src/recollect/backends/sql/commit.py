@@ -27,8 +27,11 @@ from recollect.backends.sql.kept_results import find_results, keep_results
 from recollect.backends.sql.models import model_number
 from recollect.backends.sql.rows import (
     Row,
+    conflict_row,
     details_json,
+    link_row,
     procedure_from,
+    proposal_row,
     record_row,
     scope_key,
     to_json,
@@ -191,30 +194,12 @@ def require_records(
 
 def put_conflict(connection: Connection, conflict: RecordConflict, scope_id: int) -> None:
     """Keep the newest state of a conflict."""
-    row = {
-        "scope_id": scope_id,
-        "first_id": conflict.first,
-        "second_id": conflict.second,
-        "reason": conflict.reason,
-        "created_at": to_micros(conflict.created_at),
-        "resolved_at": conflict.resolved_at and to_micros(conflict.resolved_at),
-        "resolved_by": conflict.resolved_by,
-        "resolution": conflict.resolution,
-    }
-    _put(connection, schema.conflicts, {"id": conflict.id}, row)
+    _put(connection, schema.conflicts, conflict_row(conflict, scope_id))
 
 
 def put_link(connection: Connection, link: Link, scope_id: int) -> None:
     """Keep the latest verdict on two records or turns."""
-    row = {
-        "scope_id": scope_id,
-        "relation": link.relation,
-        "probability": link.probability,
-        "reason": link.reason,
-        "decided_by": link.decided_by,
-        "at": to_micros(link.at),
-    }
-    _put(connection, schema.links, {"newer": link.newer, "older": link.older}, row)
+    _put(connection, schema.links, link_row(link, scope_id))
 
 
 def remove_link(connection: Connection, link: Link) -> None:
@@ -239,27 +224,7 @@ def put_proposal(connection: Connection, proposal: Proposal, scope_id: int) -> N
         )
     if not proposal.is_reopened and stored not in (None, "pending"):
         raise already_decided(proposal.id)
-    row = {
-        "scope_id": scope_id,
-        "type": proposal.type,
-        "proposer": proposal.proposer,
-        "role": proposal.role,
-        "user": proposal.user,
-        "status": proposal.status,
-        "target_id": proposal.target,
-        "record_id": proposal.record,
-        "title": proposal.title,
-        "content": proposal.content,
-        "reason": proposal.reason,
-        "body": to_json(proposal.body),
-        "confidence": proposal.confidence,
-        "created_at": to_micros(proposal.created_at),
-        "expires_at": proposal.expires_at and to_micros(proposal.expires_at),
-        "decided_at": proposal.decided_at and to_micros(proposal.decided_at),
-        "decided_by": proposal.decided_by,
-        "decision": proposal.decision,
-    }
-    _put(connection, schema.proposals, {"id": proposal.id}, row)
+    _put(connection, schema.proposals, proposal_row(proposal, scope_id))
 
 
 def add_traces(connection: Connection, traces: Iterable[tuple[Trace, int]]) -> None:
@@ -308,13 +273,13 @@ def raise_watermark(connection: Connection, mark: Watermark, scope_id: int, now:
         statements.INSERT_WATERMARK.run(connection, [row])
 
 
-def _put(
-    connection: Connection, table: Table, key: Mapping[str, Any], row: Mapping[str, Any]
-) -> None:
+def _put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
     """Change the row with this key, or insert it when there is none."""
-    here = [table.c[name] == value for name, value in key.items()]
-    if not connection.execute(update(table).where(*here).values(**row)).rowcount:
-        connection.execute(insert(table).values(**key, **row))
+    key = {column.name for column in table.primary_key}
+    here = [table.c[name] == row[name] for name in key]
+    others = {name: value for name, value in row.items() if name not in key}
+    if not connection.execute(update(table).where(*here).values(others)).rowcount:
+        connection.execute(insert(table).values(**row))
 
 
 # --- Writing how records are used, beside what they say: no version is made of it -----------------

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+S = TypeVar("S", bound="OnDatabase")
+P = ParamSpec("P")
 Work = Callable[[Connection], T]
 
 # The names under which a database keeps things with its connections and its engines.
@@ -109,6 +113,55 @@ class Database(Protocol):
     def close_here(self) -> None:
         """Close in the calling thread."""
         ...
+
+
+class OnDatabase:
+    """A service on one database; its methods with one of these decorators are given a connection.
+
+    Such a method runs in one transaction, in whichever thread the database chooses.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+
+def reading(
+    method: Callable[Concatenate[S, Connection, P], T],
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
+    """Run a method in one snapshot, see `Database.read`."""
+    return _transacting(method, lambda database, work: database.read(work))
+
+
+def reading_quickly(
+    method: Callable[Concatenate[S, Connection, P], T],
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
+    """Run a method that is quick in one snapshot."""
+    return _transacting(method, lambda database, work: database.read(work, is_quick=True))
+
+
+def writing(
+    method: Callable[Concatenate[S, Connection, P], T],
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
+    """Run a method in a transaction, see `Database.write`."""
+    return _transacting(method, lambda database, work: database.write(work))
+
+
+def removing(
+    method: Callable[Concatenate[S, Connection, P], T],
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
+    """Run a method that removes something in a transaction."""
+    return _transacting(method, lambda database, work: database.write(work, is_removal=True))
+
+
+def _transacting(
+    method: Callable[Concatenate[S, Connection, P], T],
+    run: Callable[[Database, Work[T]], Awaitable[T]],
+) -> Callable[Concatenate[S, P], CoroutineType[Any, Any, T]]:
+    @wraps(method)
+    async def transact(self: S, *args: P.args, **options: P.kwargs) -> T:
+        return await run(self.database, lambda it: method(self, it, *args, **options))
+
+    return transact
 
 
 @dataclass(slots=True)

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import (
-    Connection,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Connection, delete, insert, select, update
 
 from recollect.backends.sql import schema
 from recollect.backends.sql.archives import release_blob, take_blob
-from recollect.backends.sql.rows import Row, rows_of, to_json
-from recollect.domain.document import (
-    Document,
-    DocumentChange,
-    Section,
-)
-from recollect.domain.scope import Scope
-from recollect.domain.times import from_micros, to_micros
+from recollect.backends.sql.rows import RowForm, rows_of
+from recollect.domain.document import Document, DocumentChange, Section
 from recollect.errors import Conflict, NotFound, StaleVersion
 
 _DOCUMENTS: Final = schema.documents
@@ -49,7 +36,8 @@ def put_document(
                 brought if brought is not None and brought.hash == content else None,
                 now,
             )
-    row = _document_row(document, scope_id)
+    source = {"source_hash": source_hash(document.source)}
+    row = {**_DOCUMENT.row(document, scope_id), **source}
     if before is None:
         connection.execute(insert(_DOCUMENTS), row)
     else:
@@ -77,40 +65,10 @@ def remove_document(connection: Connection, document: Document) -> tuple[str, ..
     return None
 
 
-def document_from(row: Row, scope: Scope) -> Document:
-    return Document(
-        id=row["id"],
-        scope=scope,
-        source=row["source"],
-        title=row["title"],
-        type=row["type"],
-        tags=tuple(json.loads(row["tags"])),
-        status=row["status"],
-        error=row["error"],
-        content_hash=row["content_hash"],
-        pending_hash=row["pending_hash"],
-        bytes=row["bytes"],
-        chars=row["chars"],
-        sections=row["sections"],
-        chunks=row["chunks"],
-        summary=row["summary"],
-        version=row["version"],
-        created_at=from_micros(row["created_at"]),
-        updated_at=from_micros(row["updated_at"]),
-    )
-
-
-def section_from(row: Row) -> Section:
-    return Section(
-        ordinal=row["ordinal"],
-        level=row["level"],
-        path=tuple(json.loads(row["path"])),
-        page=row["page"],
-        start=row["start"],
-        end=row["end"],
-        text=row["text"],
-        summary=row["summary"],
-    )
+_DOCUMENT: Final = RowForm(Document, times=("created_at", "updated_at"), texts=("tags",))
+document_from: Final = _DOCUMENT.value
+_SECTION: Final = RowForm(Section, texts=("path",))
+section_from: Final = _SECTION.value
 
 
 def source_hash(source: str) -> str:
@@ -147,46 +105,6 @@ def _replace_sections(
     connection: Connection, document_id: str, sections: Sequence[Section]
 ) -> None:
     connection.execute(delete(_SECTIONS).where(_SECTIONS.c.document_id == document_id))
-    rows = [
-        {
-            "document_id": document_id,
-            "ordinal": section.ordinal,
-            "level": section.level,
-            "path": to_json(list(section.path)),
-            "page": section.page,
-            "start": section.start,
-            "end": section.end,
-            "text": section.text,
-            "summary": section.summary,
-        }
-        for section in sections
-    ]
+    rows = [{"document_id": document_id, **_SECTION.row(section)} for section in sections]
     if rows:
         connection.execute(insert(_SECTIONS), rows)
-
-
-def _document_row(document: Document, scope_id: int) -> dict[str, object]:
-    return {
-        "id": document.id,
-        "scope_id": scope_id,
-        "source": document.source,
-        "source_hash": source_hash(document.source),
-        "title": document.title,
-        "type": document.type,
-        "tags": to_json(list(document.tags)),
-        "status": document.status,
-        "error": document.error,
-        "content_hash": document.content_hash,
-        "pending_hash": document.pending_hash,
-        "bytes": document.bytes,
-        "chars": document.chars,
-        "sections": document.sections,
-        "chunks": document.chunks,
-        "summary": document.summary,
-        "version": document.version,
-        "created_at": to_micros(document.created_at),
-        "updated_at": to_micros(document.updated_at),
-    }
-
-
-# --- The passages that a search found, with their sections and neighbours -------------------------

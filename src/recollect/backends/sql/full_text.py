@@ -61,16 +61,6 @@ def take_out(connection: Connection, scope_id: int, units: Sequence[tuple[int, T
         remove_many(connection, space_of(scope_id, first), inside)
 
 
-def add_tokens(connection: Connection, space: int, unit_id: int, terms: Terms) -> None:
-    """Make a unit findable by its terms."""
-    add_many(connection, space, [(unit_id, terms)])
-
-
-def remove_tokens(connection: Connection, space: int, unit_id: int, terms: Terms) -> None:
-    """Take a unit out; `terms` must be the terms it was added with."""
-    remove_many(connection, space, [(unit_id, terms)])
-
-
 def add_many(connection: Connection, space: int, units: Sequence[tuple[int, Terms]]) -> None:
     """Make several units findable."""
     if units:
@@ -78,27 +68,9 @@ def add_many(connection: Connection, space: int, units: Sequence[tuple[int, Term
 
 
 def remove_many(connection: Connection, space: int, units: Sequence[tuple[int, Terms]]) -> None:
-    """Take several units out."""
+    """Take several units out; each has the terms that it was added with."""
     if units:
         dialect_of(connection).remove_tokens(connection, space, units)
-
-
-def begin_merge(connection: Connection) -> bool:
-    """Begin to write the full text anew without what was taken out; whether there is more to do.
-
-    Taking a unit out only adds that it is gone. Its terms go when all is merged, in steps.
-    """
-    return dialect_of(connection).merge_tokens(connection, is_first=True)
-
-
-def continue_merging(connection: Connection) -> bool:
-    """Do one more step of the merge; return whether more is to do."""
-    return dialect_of(connection).merge_tokens(connection, is_first=False)
-
-
-def document_frequencies(connection: Connection, space: int, keys: Sequence[int]) -> dict[int, int]:
-    """Return in how many units of the space each of these terms is; terms in none are left out."""
-    return dialect_of(connection).frequencies(connection, space, keys)
 
 
 def candidates(

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, select
 from recollect.backends.audit_anchor import anchor_of
 from recollect.backends.sql import schema
 from recollect.backends.sql.companions import log_of, shared_memory_of, unfinished_of
-from recollect.backends.sql.database import Database, storage_error
+from recollect.backends.sql.database import OnDatabase, reading, storage_error
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.forget_ledger import LedgerFile, ledger_of, merge
 from recollect.backends.sql.index_generations import answers, made_by_another_analyzer
@@ -219,34 +219,33 @@ def _sync(path: Path) -> None:
 _MOST_TROUBLED: Final = 5
 
 
-class SqlMaintenance:
+class SqlMaintenance(OnDatabase):
     """What an operator or a background job needs of a SQL database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def condition(self) -> DatabaseCondition:
         """Return the condition of the database after checking every page."""
-        return await self._database.read(_condition)
+        return await self.database.read(_condition)
 
-    async def figures(self, analyzer: str) -> IndexFigures:
+    @reading
+    def figures(self, connection: Connection, analyzer: str) -> IndexFigures:
         """Return the size of the index and the queue, for a database of the newest revision."""
-        return await self._database.read(lambda connection: _figures(connection, analyzer))
+        return _figures(connection, analyzer)
 
-    async def size(self) -> int:
+    @reading
+    def size(self, connection: Connection) -> int:
         """Return the size of the database on disk, in bytes."""
-        return await self._database.read(lambda it: dialect_of(it).size(it))
+        return dialect_of(connection).size(connection)
 
     async def backup(self, target: Path) -> list[Blob]:
         """Copy the database consistently while others write; return the blobs that it refers to."""
-        if not isinstance(self._database, SqliteDatabase):
+        if not isinstance(self.database, SqliteDatabase):
             raise NotAvailable(
-                f"{self._database.name} is backed up by the server's own tool; nothing was copied",
+                f"{self.database.name} is backed up by the server's own tool; nothing was copied",
                 code="backup_by_server",
                 hint="Use pg_dump or mariadb-dump, and copy the archived contents with it; "
                 "`recollect export` writes all memory to one file.",
             )
-        await self._database.read(lambda connection: back_up(connection, target))
+        await self.database.read(lambda connection: back_up(connection, target))
         return await asyncio.to_thread(blobs_of, target)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime
 from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
-from typing import Any, Final, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 from sqlalchemy import Connection, Executable
 
@@ -30,6 +30,7 @@ from recollect.domain.times import from_micros, to_micros
 from recollect.domain.turn import Turn
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
 
 _TIMES: Final = (
     *("created_at", "updated_at", "first_observed", "last_confirmed"),
@@ -243,79 +244,99 @@ def procedure_from(row: Row) -> Procedure | None:
 def details_json(details: Episode | Procedure | None) -> str | None:
     if details is None:
         return None
-    fields = asdict(details)
+    stored = asdict(details)
     if isinstance(details, Episode):
-        fields["timestamp"] = _micros(details.timestamp)
-    return to_json(fields)
+        stored["timestamp"] = _micros(details.timestamp)
+    return to_json(stored)
 
 
 def _details_from(kind: Kind, encoded: str) -> Episode | Procedure:
-    fields = json.loads(encoded)
+    stored = json.loads(encoded)
     if kind is Kind.EPISODIC:
         return Episode(
-            participants=tuple(fields["participants"]),
-            outcome=fields["outcome"],
-            artifacts=tuple(fields["artifacts"]),
-            timestamp=_moment(fields["timestamp"]),
+            participants=tuple(stored["participants"]),
+            outcome=stored["outcome"],
+            artifacts=tuple(stored["artifacts"]),
+            timestamp=_moment(stored["timestamp"]),
         )
     return Procedure(
-        trigger=fields["trigger"],
-        steps=tuple(fields["steps"]),
-        success_rate=fields["success_rate"],
-        usage_count=fields["usage_count"],
+        trigger=stored["trigger"],
+        steps=tuple(stored["steps"]),
+        success_rate=stored["success_rate"],
+        usage_count=stored["usage_count"],
     )
 
 
-# --- How conflicts, links and proposals look as rows ----------------------------------------------
+# --- Values whose columns are their fields: conflicts, links, proposals and the like --------------
+
+Coder = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+"""Makes what a column holds of what a field holds, and the other way round."""
+
+_PLAIN_CODER: Final[Coder] = (lambda value: value, lambda value: value)
 
 
-def conflict_from(row: Row, scope: Scope) -> Conflict:
-    return Conflict(
-        id=row["id"],
-        scope=scope,
-        first=row["first_id"],
-        second=row["second_id"],
-        reason=row["reason"],
-        created_at=from_micros(row["created_at"]),
-        resolved_at=_moment(row["resolved_at"]),
-        resolved_by=row["resolved_by"],
-        resolution=row["resolution"],
-    )
+class RowForm(Generic[T]):
+    """How values of one class lie in rows: each field in the column of its name, or of `columns`.
+
+    `times` are stored as microseconds, and tuples of `texts` and `objects` as JSON. What is `apart`
+    is no column; whoever makes a value gives it.
+    """
+
+    def __init__(
+        self,
+        kind: type[T],
+        *,
+        times: Sequence[str] = (),
+        texts: Sequence[str] = (),
+        objects: Sequence[str] = (),
+        columns: Mapping[str, str] | None = None,
+        coders: Mapping[str, Coder] | None = None,
+        apart: Sequence[str] = ("scope",),
+    ) -> None:
+        coded: dict[str, Coder] = {
+            **dict.fromkeys(times, (_micros, _moment)),
+            **dict.fromkeys(texts, (to_json, _texts)),
+            **dict.fromkeys(objects, (to_json, json.loads)),
+            **(coders or {}),
+        }
+        self._kind = kind
+        self._fields = [
+            (name, (columns or {}).get(name, name), *coded.get(name, _PLAIN_CODER))
+            for name in (field.name for field in fields(cast("Any", kind)))
+            if name not in apart
+        ]
+
+    def row(self, value: T, scope_id: int | None = None) -> dict[str, Any]:
+        """Return the row of a value, in the scope with this number if it has one."""
+        row = {column: write(getattr(value, name)) for name, column, write, _ in self._fields}
+        return row if scope_id is None else {**row, "scope_id": scope_id}
+
+    def value(self, row: Row, scope: Scope | None = None, **apart: Any) -> T:
+        """Return the value that a row holds."""
+        if scope is not None:
+            apart["scope"] = scope
+        return self._kind(
+            **{name: read(row[column]) for name, column, _, read in self._fields}, **apart
+        )
 
 
-def link_from(row: Row, scope: Scope) -> Link:
-    return Link(
-        scope=scope,
-        newer=row["newer"],
-        older=row["older"],
-        relation=row["relation"],
-        probability=row["probability"],
-        reason=row["reason"],
-        decided_by=row["decided_by"],
-        at=from_micros(row["at"]),
-    )
-
-
-def proposal_from(row: Row, scope: Scope) -> Proposal:
-    """Return a proposal as it is stored: one past its time is not marked so before a sweep."""
-    return Proposal(
-        id=row["id"],
-        scope=scope,
-        type=row["type"],
-        proposer=row["proposer"],
-        role=row["role"],
-        user=row["user"],
-        status=row["status"],
-        title=row["title"],
-        content=row["content"],
-        reason=row["reason"],
-        confidence=row["confidence"],
-        created_at=from_micros(row["created_at"]),
-        expires_at=_moment(row["expires_at"]),
-        target=row["target_id"],
-        record=row["record_id"],
-        decided_at=_moment(row["decided_at"]),
-        decided_by=row["decided_by"],
-        decision=row["decision"],
-        body=json.loads(row["body"]),
-    )
+_CONFLICT: Final = RowForm(
+    Conflict,
+    times=("created_at", "resolved_at"),
+    columns={"first": "first_id", "second": "second_id"},
+)
+conflict_row: Final = _CONFLICT.row
+conflict_from: Final = _CONFLICT.value
+_LINK: Final = RowForm(Link, times=("at",))
+link_row: Final = _LINK.row
+link_from: Final = _LINK.value
+# One past its time is not marked so before a sweep.
+_PROPOSAL: Final = RowForm(
+    Proposal,
+    times=("created_at", "expires_at", "decided_at"),
+    objects=("body",),
+    columns={"target": "target_id", "record": "record_id"},
+    apart=("scope", "nearest"),
+)
+proposal_row: Final = _PROPOSAL.row
+proposal_from: Final = _PROPOSAL.value

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 
 from recollect.backends.sql import schema
-from recollect.backends.sql.database import Database
+from recollect.backends.sql.database import Database, OnDatabase, reading, reading_quickly, writing
 from recollect.backends.sql.forgotten import begun_since, names_in
 from recollect.backends.sql.prepared_statement import PreparedStatement
 from recollect.backends.sql.rows import Row, scope_key
@@ -47,35 +47,29 @@ _REPLACE: Final = PreparedStatement(
 )
 
 
-class SqlState:
+class SqlState(OnDatabase):
     """Session state as rows, so it is as durable as everything else."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database)
         self._clock = clock
 
-    async def get(self, key: StateKey) -> StateEntry | None:
+    @reading
+    def get(self, connection: Connection, key: StateKey) -> StateEntry | None:
         now = to_micros(self._clock.now())
+        number = _scope_id(connection, key.scope)
+        row = None if number is None else _row(connection, key, number)
+        return _entry(row) if row is not None and _is_live(row, now) else None
 
-        def look(connection: Connection) -> StateEntry | None:
-            number = _scope_id(connection, key.scope)
-            row = None if number is None else _row(connection, key, number)
-            return _entry(row) if row is not None and _is_live(row, now) else None
-
-        return await self._database.read(look)
-
-    async def peek(self, key: StateKey) -> StateEntry | None:
+    @reading_quickly
+    def peek(self, connection: Connection, key: StateKey) -> StateEntry | None:
         """Return an entry without its value, which is left empty."""
         now = to_micros(self._clock.now())
-
-        def look(connection: Connection) -> StateEntry | None:
-            number = _scope_id(connection, key.scope)
-            if number is None:
-                return None
-            rows = _PEEK.rows(connection, _place(key, number))
-            return next((_entry({**row, "value": ""}) for row in rows if _is_live(row, now)), None)
-
-        return await self._database.read(look, is_quick=True)
+        number = _scope_id(connection, key.scope)
+        if number is None:
+            return None
+        rows = _PEEK.rows(connection, _place(key, number))
+        return next((_entry({**row, "value": ""}) for row in rows if _is_live(row, now)), None)
 
     async def put(
         self,
@@ -94,18 +88,15 @@ class SqlState:
                 _require_remembered(connection, key, value, known_since)
             return _put(connection, key, value, now, ttl, expected)
 
-        return await self._database.write(put)
+        return await self.database.write(put)
 
-    async def touch(self, key: StateKey, ttl: timedelta) -> bool:
+    @writing
+    def touch(self, connection: Connection, key: StateKey, ttl: timedelta) -> bool:
         now = self._clock.now()
         later = update(schema.state).values(expires_at=to_micros(now + ttl))
-
-        def extend(connection: Connection) -> bool:
-            its = _is_of(connection, key.scope, key.session)
-            live = later.where(its, _TABLE.name == key.name, _has_not_expired(to_micros(now)))
-            return connection.execute(live).rowcount == 1
-
-        return await self._database.write(extend)
+        its = _is_of(connection, key.scope, key.session)
+        live = later.where(its, _TABLE.name == key.name, _has_not_expired(to_micros(now)))
+        return connection.execute(live).rowcount == 1
 
     async def delete(self, key: StateKey) -> None:
         await self._remove(key.scope, key.session, _TABLE.name == key.name)
@@ -118,21 +109,22 @@ class SqlState:
             return list(connection.scalars(select(_TABLE.name).where(its, live)))
 
         # By code point, whatever order the database knows.
-        return sorted(await self._database.read(look))
+        return sorted(await self.database.read(look))
 
     async def clear(self, scope: Scope, session: str) -> None:
         await self._remove(scope, session)
 
-    async def sweep(self) -> int:
+    @writing
+    def sweep(self, connection: Connection) -> int:
         expired = delete(schema.state).where(_TABLE.expires_at <= to_micros(self._clock.now()))
-        return await self._database.write(lambda connection: connection.execute(expired).rowcount)
+        return connection.execute(expired).rowcount
 
-    async def _remove(self, scope: Scope, session: str, *which: ColumnElement[bool]) -> None:
-        def remove(connection: Connection) -> None:
-            its = _is_of(connection, scope, session)
-            connection.execute(delete(schema.state).where(its, *which))
-
-        await self._database.write(remove)
+    @writing
+    def _remove(
+        self, connection: Connection, scope: Scope, session: str, *which: ColumnElement[bool]
+    ) -> None:
+        its = _is_of(connection, scope, session)
+        connection.execute(delete(schema.state).where(its, *which))
 
 
 def _put(

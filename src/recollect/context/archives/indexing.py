@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from recollect.context.archives.vault import Vault
@@ -46,22 +46,15 @@ def index_job(archive: Archive) -> NewJob:
     return NewJob(kind=INDEX_ARCHIVE, key=archive.id, payload=payload)
 
 
+@dataclass(eq=False)
 class ArchiveIndexer:
     """A job that splits archives into passages and stores them as units with vectors."""
 
-    def __init__(
-        self,
-        store: Store,
-        archives: SqlArchives,
-        vault: Vault,
-        embedding: EmbeddingService,
-        jobs: Jobs,
-    ) -> None:
-        self._store = store
-        self._archives = archives
-        self._vault = vault
-        self._embedding = embedding
-        self._jobs = jobs
+    _store: Store
+    _archives: SqlArchives
+    _vault: Vault
+    _embedding: EmbeddingService
+    _jobs: Jobs
 
     async def run(self, job: Job) -> None:
         """Run the job; skip an archive that is gone."""

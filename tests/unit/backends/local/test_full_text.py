@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from recollect.backends.sql.database import Database
 from recollect.backends.sql.dialects import dialect_of
 from recollect.backends.sql.dialects.base import token
-from recollect.backends.sql.full_text import (
-    add_tokens,
-    candidates,
-    document_frequencies,
-    remove_tokens,
-)
+from recollect.backends.sql.full_text import add_many, candidates, remove_many
 from recollect.domain.scope import Scope
 from tests.unit.backends.local.unit_writer import UnitWriter, fresh_scope
 
@@ -35,12 +30,12 @@ def test_no_two_terms_or_scopes_share_a_token(one, other):
 
 
 def _frequencies(database: Database, scope_id: int, keys: list[int]) -> dict[int, int]:
-    return database.read_here(lambda connection: document_frequencies(connection, scope_id, keys))
+    return database.read_here(lambda it: dialect_of(it).frequencies(it, scope_id, keys))
 
 
 def _candidates(database: Database, scope_id: int, keys: list[int], budget: int) -> list[int]:
     def work(connection):
-        found = document_frequencies(connection, scope_id, keys)
+        found = dialect_of(connection).frequencies(connection, scope_id, keys)
         return [unit & 0xFF for unit in candidates(connection, scope_id, found, budget)]
 
     return database.read_here(work)
@@ -51,8 +46,8 @@ def test_frequencies_count_units_once_and_forget_removed_ones(database: Database
 
     def write(connection):
         for unit, terms in enumerate(keys, 1):
-            add_tokens(connection, 1, 1 << 32 | unit, terms)
-        remove_tokens(connection, 1, 1 << 32 | 3, keys[2])
+            add_many(connection, 1, [(1 << 32 | unit, terms)])
+        remove_many(connection, 1, [(1 << 32 | 3, keys[2])])
 
     database.write_here(write)
     assert _frequencies(database, 1, [1, 2, 3, 2**64 - 1]) == {1: 1, 2: 2, 2**64 - 1: 1}
@@ -64,9 +59,9 @@ def test_a_term_that_no_unit_has_any_more_is_not_used(database: Database):
 
     def write(connection):
         for unit, terms in enumerate(keys, 1):
-            add_tokens(connection, 1, 1 << 32 | unit, terms)
-        add_tokens(connection, 2, 2 << 32 | 1, keys[1])
-        remove_tokens(connection, 1, 1 << 32 | 1, keys[0])
+            add_many(connection, 1, [(1 << 32 | unit, terms)])
+        add_many(connection, 2, [(2 << 32 | 1, keys[1])])
+        remove_many(connection, 1, [(1 << 32 | 1, keys[0])])
         return dialect_of(connection).used_keys(connection, [1, 2, 3, 2**64 - 1])
 
     assert database.write_here(write) == {2, 3}
