@@ -111,6 +111,11 @@ def listed(
     return Answer(page, lambda console: page_of(console, page, tell, *more, none=none))
 
 
+def said(value: object, text: str) -> Answer:
+    """Return an answer that is a line of text for a person."""
+    return Answer(value, lambda console: line(console, text))
+
+
 def page_of_records(console: Console, page: Page[Record]) -> None:
     page_of(console, page, record_card, none="No records.")
 
