@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.domain.meter import MetricFigures
     from recollect.domain.model_tier import ModelUsage
     from recollect.domain.page import Page
-    from recollect.domain.profile import Profile, ProfileLine
+    from recollect.domain.profile import Profile
     from recollect.domain.relation import Link
     from recollect.domain.stats import Diagnosis, Health, RedisStats, SpoolStats, Stats
     from recollect.domain.upkeep import Dispute, Swept
@@ -73,11 +73,8 @@ def in_full(console: Console, item: Record | Turn) -> None:
     if isinstance(item, Record):
         form["links"] = [_link(link, item.id) for link in item.links]
     content = form.pop("content")
-    table = plain_table("", "")
-    for name, value in form.items():
-        if value not in (None, "", [], {}):
-            table.add_row(Text(name, style="dim"), harmless(told(value)))
-    console.print(table)
+    given = {name: it for name, it in form.items() if it not in (None, "", [], {})}
+    _facts_table(console, {name: harmless(told(it)) for name, it in given.items()})
     console.print()
     console.print(Text(harmless(content)), soft_wrap=True)
 
@@ -182,10 +179,7 @@ def stats(console: Console, figures: Stats) -> None:
         **{f"{it.task} model": _tier(it) for it in figures.models},
         **{f"{it.kind} store": _followed(it) for it in figures.followers},
     }
-    table = plain_table("", "")
-    for name, value in rows.items():
-        table.add_row(Text(name, style="dim"), value)
-    console.print(table)
+    _facts_table(console, rows)
 
 
 def _followed(store: FollowerState) -> str:
@@ -467,13 +461,12 @@ def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
 def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:
     for entry in entries:
         console.print(Text(harmless(_told(entry)), style="bold"), soft_wrap=True)
-        table = plain_table("", "")
-        for name, value in entry.payload.items():
-            if name == "digests":
-                continue
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            table.add_row(Text(f"  {name}", style="dim"), harmless(told))
-        console.print(table)
+        told = {
+            f"  {name}": it if isinstance(it, str) else json.dumps(it, ensure_ascii=False)
+            for name, it in entry.payload.items()
+            if name != "digests"
+        }
+        _facts_table(console, {name: harmless(text) for name, text in told.items()})
 
 
 def verdict(console: Console, found: AuditVerdict) -> None:
@@ -519,20 +512,16 @@ def profile(console: Console, found: Profile) -> None:
     """Print the lines of a profile with the ids of their records."""
     if not found.lines:
         line(console, "The profile is empty.")
-    for it in found.lines:
-        _profile_line(console, it)
-    if found.left_out:
-        line(console, "Left out, as there is no room:")
-        for it in found.left_out:
-            _profile_line(console, it)
-    if found.hidden:
-        line(console, "Hidden:")
-        for it in found.hidden:
-            _profile_line(console, it)
-
-
-def _profile_line(console: Console, it: ProfileLine) -> None:
-    line(console, f"{it.id}  {it.facet or '-':13}  {_shortened(it.text)}")
+    parts = {
+        "": found.lines,
+        "Left out, as there is no room:": found.left_out,
+        "Hidden:": found.hidden,
+    }
+    for title, lines in parts.items():
+        if title and lines:
+            line(console, title)
+        for it in lines:
+            line(console, f"{it.id}  {it.facet or '-':13}  {_shortened(it.text)}")
 
 
 def _told(entry: AuditEntry) -> str:
@@ -563,7 +552,7 @@ def health(console: Console, found: Health) -> None:
         f"{found.compared:,} records",
         "fullest scope": f"{found.fullest:,} of {room}",
     }
-    _table(console, rows)
+    _facts_table(console, rows)
     for pair in found.duplicates:
         line(console, f"alike ({pair.probability:.2f}): {pair.first} {pair.second}")
 
@@ -601,8 +590,12 @@ def swept(console: Console, found: Swept) -> None:
         "purged": found.purged,
         "archives": found.archives,
     }
-    _table(console, {name: f"{number:,}" for name, number in rows.items() if number})
-    _table(console, {name: _counts(did.items()) for name, did in found.by_category.items()})
+    for facts in (
+        {name: f"{number:,}" for name, number in rows.items() if number},
+        {name: _counts(did.items()) for name, did in found.by_category.items()},
+    ):
+        if facts:
+            _facts_table(console, facts)
     for record in found.named:
         line(console, f"{record.action} ({record.reason}): {record.id}  {record.title}")
 
@@ -611,9 +604,8 @@ def _to_do(number: int, command: str) -> str:
     return f"{number:,}  → {command}" if number else "0"
 
 
-def _table(console: Console, rows: Mapping[str, str]) -> None:
+def _facts_table(console: Console, rows: Mapping[str, str]) -> None:
     table = plain_table("", "")
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
-    if rows:
-        console.print(table)
+    console.print(table)

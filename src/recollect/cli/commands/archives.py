@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.options import Limit, Most, PageMark, Question, argument, option
 from recollect.domain.archive import Archive
+from recollect.domain.page import Page
 from recollect.domain.views import as_json
 from recollect.memory import Memory
 
@@ -27,15 +27,7 @@ async def list_archives(
 ) -> Answer:
     """List archived tool results, newest first."""
     found = await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
-
-    def tell(console: Console) -> None:
-        _tell(console, found.items)
-        if found.next_cursor is not None:
-            show.line(console, f"More: --cursor {found.next_cursor}")
-        if not found:
-            show.line(console, "No archived tool results.")
-
-    return Answer(found, tell)
+    return Answer.of(found, _page)
 
 
 async def show_archive(
@@ -80,16 +72,20 @@ async def sweep(
     swept = await memory.archives.sweep(dry_run=dry_run)
 
     def tell(console: Console) -> None:
-        _tell(console, swept.archives)
+        for it in swept.archives:
+            _tell(console, it)
         done = "would be removed" if dry_run else "removed"
         show.line(console, f"{len(swept.archives):,} archives ({swept.bytes:,} bytes) {done}.")
 
     return Answer({**as_json(swept), "bytes": swept.bytes}, tell)
 
 
-def _tell(console: Console, found: Sequence[Archive]) -> None:
-    for it in found:
-        size = f"{it.chars:,} characters" if it.is_text else f"{it.bytes:,} bytes"
-        when = f"{it.created_at.astimezone():%Y-%m-%d %H:%M}"
-        show.line(console, f"{it.id} · {it.tool} · {when} · {size} · session {it.session}")
-        show.line(console, f"  {it.query}")
+def _page(console: Console, page: Page[Archive]) -> None:
+    show.page_of(console, page, _tell, none="No archived tool results.")
+
+
+def _tell(console: Console, it: Archive) -> None:
+    size = f"{it.chars:,} characters" if it.is_text else f"{it.bytes:,} bytes"
+    when = f"{it.created_at.astimezone():%Y-%m-%d %H:%M}"
+    show.line(console, f"{it.id} · {it.tool} · {when} · {size} · session {it.session}")
+    show.line(console, f"  {it.query}")

@@ -9,6 +9,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
 from recollect.cli.options import CommonFilterOptions, argument, option, text_of
+from recollect.domain.context import ContextFields
 from recollect.domain.preview import ContextPreview, TriedChange
 from recollect.domain.record import Procedure, Record
 from recollect.errors import InvalidInput
@@ -53,32 +54,23 @@ async def context(
     to stderr, so that stdout holds only the block. With --explain, --try or --without, nothing
     counts as used and there is no recall_id.
     """
+    wanted: ContextFields = {
+        "limit": limit,
+        "min_score": min_score,
+        "max_tokens": max_tokens,
+        "form": form,
+        "language": language,
+        **where.common(),
+    }
     if explain or trying or without:
         changes: list[TriedChange] = [
             *({"content": text} for text in trying or ()),
             *({"id": name, "delete": True} for name in without or ()),
         ]
-        seen = await memory.preview(
-            message,
-            changes=changes,
-            limit=limit,
-            min_score=min_score,
-            max_tokens=max_tokens,
-            form=form,
-            language=language,
-            **where.common(),
-        )
+        seen = await memory.preview(message, changes=changes, **wanted)
         return Answer(seen, lambda console: _tell_preview(console, seen, explain=explain))
-    made = await memory.context(
-        message,
-        limit=limit,
-        min_score=min_score,
-        max_tokens=max_tokens,
-        form=form,
-        language=language,
-        session=session,
-        **where.common(),
-    )
+    wanted["session"] = session
+    made = await memory.context(message, **wanted)
 
     def tell(console: show.Console) -> None:
         if made.text:
