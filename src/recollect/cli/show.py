@@ -113,12 +113,13 @@ def said(value: object, text: str) -> Answer:
     return Answer(value, lambda console: line(console, text))
 
 
-def page_of_records(console: Console, page: Page[Record]) -> None:
-    page_of(console, page, record_card, none="No records.")
+def paged(page: Page[T], tell: Callable[[Console, T], None], none: str) -> Answer:
+    """Return the answer of a command that lists something, each item as `tell` shows it."""
+    return Answer(page, lambda console: page_of(console, page, tell, none=none))
 
 
-def page_of_turns(console: Console, page: Page[Turn]) -> None:
-    page_of(console, page, turn_card, none="No turns.")
+def records(page: Page[Record]) -> Answer:
+    return paged(page, record_card, "No records.")
 
 
 def recalled(console: Console, found: Recalled) -> None:
@@ -448,14 +449,10 @@ def _left_out(near_misses: Sequence[NearMiss]) -> Table:
 # --- How the audit looks on a terminal ------------------------------------------------------------
 
 
-def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
-    """Print one entry per line, so that ids can be copied."""
-
-    def tell(console: Console, entry: AuditEntry) -> None:
-        place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
-        line(console, f"{_told(entry)}  in {entry.scope.key}  {place}")
-
-    page_of(console, page, tell, none="No entries.")
+def entry_line(entry: AuditEntry) -> str:
+    """Return an entry as one line, so that ids can be copied."""
+    place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
+    return f"{_told(entry)}  in {entry.scope.key}  {place}"
 
 
 def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:

@@ -8,7 +8,6 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.options import Limit, Most, PageMark, Question, argument, option
 from recollect.domain.archive import Archive
-from recollect.domain.page import Page
 from recollect.domain.views import as_json
 from recollect.memory import Memory
 
@@ -27,7 +26,7 @@ async def list_archives(
 ) -> Answer:
     """List archived tool results, newest first."""
     found = await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
-    return Answer.of(found, _page)
+    return show.paged(found, _tell, "No archived tool results.")
 
 
 async def show_archive(
@@ -78,10 +77,6 @@ async def sweep(
         show.line(console, f"{len(swept.archives):,} archives ({swept.bytes:,} bytes) {done}.")
 
     return Answer({**as_json(swept), "bytes": swept.bytes}, tell)
-
-
-def _page(console: Console, page: Page[Archive]) -> None:
-    show.page_of(console, page, _tell, none="No archived tool results.")
 
 
 def _tell(console: Console, it: Archive) -> None:

@@ -23,7 +23,7 @@ async def tail(
 ) -> Answer:
     """Show the audit log, newest first."""
     page = await memory.audit.tail(limit=limit, cursor=cursor, action=action, target=target)
-    return Answer.of(page, show.page_of_entries)
+    return show.listed(page, show.entry_line, none="No entries.")
 
 
 async def show_entries(

@@ -160,7 +160,7 @@ async def workspace_audit(
     found = await _whole(memory).audit(
         agent=of_agent, user=of_user, action=action, about=about, limit=limit, cursor=cursor
     )
-    return Answer.of(found, show.page_of_entries)
+    return show.listed(found, show.entry_line, none="No entries.")
 
 
 def _whole(memory: Memory) -> Any:

@@ -79,7 +79,7 @@ async def list_records(
 ) -> Answer:
     """List the records that match the filters, latest first."""
     page = await memory.list(limit=limit, cursor=cursor, **where.filters())
-    return Answer.of(page, show.page_of_records)
+    return show.records(page)
 
 
 async def list_turns(
@@ -90,7 +90,7 @@ async def list_turns(
 ) -> Answer:
     """List turns, latest first; with --session, that session in order."""
     page = await memory.turns(limit=limit, cursor=cursor, **where.filters())
-    return Answer.of(page, show.page_of_turns)
+    return show.paged(page, show.turn_card, "No turns.")
 
 
 async def show_record(

@@ -133,7 +133,11 @@ async def tried_model(shared: Shared, name: str) -> EmbedderCheck:
 
     tried = await check_embedder(_settings(shared), lasting_choice(name))
     if not tried.works:
-        raise _unusable(tried)
+        raise NotAvailable(
+            f"{tried.name} does not work: {tried.problem}",
+            code="embedder_unusable",
+            hint=tried.hint,
+        )
     return tried
 
 
@@ -150,11 +154,3 @@ def _settings(shared: Shared) -> Settings:
     settings = shared.settings()
     log_to(settings.log_file)
     return settings
-
-
-def _unusable(tried: EmbedderCheck) -> NotAvailable:
-    return NotAvailable(
-        f"{tried.name} does not work: {tried.problem}",
-        code="embedder_unusable",
-        hint=tried.hint,
-    )

@@ -8,7 +8,6 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import ExpectedVersion, Reason, RecordId, Text
 from recollect.cli.options import Limit, PageMark, argument, moment_of, option, text_of
-from recollect.domain.page import Page
 from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
 from recollect.memory import Memory
 
@@ -53,7 +52,7 @@ async def list_proposals(
     """List proposals, newest first: the coordinator sees all, an agent its own."""
     wanted = None if status == _ANY else status
     page = await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
-    return Answer.of(page, _page)
+    return show.paged(page, _card, "There are no such proposals.")
 
 
 async def approve(
@@ -101,7 +100,7 @@ async def list_shared(
 ) -> Answer:
     """List what is shared with this agent and user, newest first."""
     page = await memory.shared.list(type=type, limit=limit, cursor=cursor)
-    return Answer.of(page, show.page_of_records)
+    return show.records(page)
 
 
 async def show_shared(
@@ -172,7 +171,3 @@ def _card(console: Console, proposal: Proposal) -> None:
         show.line(console, f"  {proposal.status} by {proposal.decided_by}{decision}")
     elif proposal.is_reopened and proposal.decision:
         show.line(console, f"  reopened: {proposal.decision}")
-
-
-def _page(console: Console, page: Page[Proposal]) -> None:
-    show.page_of(console, page, _card, none="There are no such proposals.")

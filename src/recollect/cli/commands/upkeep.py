@@ -8,7 +8,7 @@ from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Reason, RecordId
 from recollect.cli.options import PageMark, PerPage, argument, moment_of, option, text_of
-from recollect.cli.show import line, page_of_records, record_card
+from recollect.cli.show import line, record_card
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def quarantine(
     cursor: PageMark = None,
 ) -> Answer:
     """List records that their source does not support; they are not recalled until accepted."""
-    return Answer.of(await memory.upkeep.quarantined(limit=limit, cursor=cursor), page_of_records)
+    return show.records(await memory.upkeep.quarantined(limit=limit, cursor=cursor))
 
 
 async def accept(

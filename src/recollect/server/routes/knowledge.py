@@ -30,7 +30,7 @@ from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import Limit, Paged
 from recollect.server.problems import problems
-from recollect.server.uploads import IN_MEMORY, Upload, uploads
+from recollect.server.uploads import IN_MEMORY, uploads
 
 router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=IdempotentRoute)
 
@@ -127,7 +127,8 @@ async def upload_documents(
     items: list[UploadedFile] = []
     async for upload in uploads(request, most):
         try:
-            _require_size(upload, most)
+            if upload.is_too_large:
+                raise _too_large(upload.name, most)
             document = await memory.knowledge.add(
                 upload.content,
                 upload.name,
@@ -226,11 +227,6 @@ async def list_collections(memory: CallersMemory) -> Items[Collection]:
 async def search_knowledge(memory: CallersMemory, body: KnowledgeQuestion) -> Passages:
     """Return the passages that answer a question, with citations."""
     return await memory.knowledge.search(**body.arguments())
-
-
-def _require_size(upload: Upload, most: int) -> None:
-    if upload.is_too_large:
-        raise _too_large(upload.name, most)
 
 
 def _too_large(name: str, most: int) -> InvalidInput:
