@@ -23,8 +23,8 @@ from agent_framework import (
 )
 from agent_framework import Message as ChatMessage
 
-from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, newest_words, text_message
+from recollect.adapters.bridge import AnyMemory
+from recollect.adapters.companion import Companion, Conversation, newest_words, text_message
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import memory_guide
@@ -51,8 +51,7 @@ class RecollectProvider(ContextProvider):
         with_tools: bool = True,
     ) -> None:
         super().__init__(source_id)
-        self._bridge = Bridge(memory)
-        self._companion = Companion(self._bridge.memory, language=language)
+        self._companion = Companion(memory, language=language)
         self._with_tools = with_tools
 
     @property
@@ -62,83 +61,71 @@ class RecollectProvider(ContextProvider):
 
     async def before_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
         asked = newest_words(views_of(context.input_messages))
-        here, user = session.session_id, self._companion.named(context.options.get("user"))
+        user = self._companion.named(context.options.get("user"))
+        talk = self._companion.conversation(session.session_id, user)
         # The framework takes it out of the options before the run is over.
         context.metadata[self.source_id] = user
         if asked:
-            told = await self._bridge.arun(
-                lambda: self._companion.context(asked, session=here, user=user)
-            )
-            context.extend_instructions(self.source_id, told or ())
-        archive = _Archive(self._bridge, self._companion, here, user, asked)
-        context.extend_middleware(self.source_id, archive)
+            context.extend_instructions(self.source_id, await talk.context(asked) or ())
+        context.extend_middleware(self.source_id, _Archive(talk, asked))
         if self._with_tools:
             context.extend_instructions(self.source_id, memory_guide(self._companion.language))
-            context.extend_tools(self.source_id, self._tools(here, user))
+            context.extend_tools(self.source_id, _tools(talk))
 
     async def after_run(self, *, session: AgentSession, context: SessionContext, **_: Any) -> None:
         """Observe what was new in this run; what went before was observed by the runs before."""
         answers = context.response.messages if context.response else ()
         said = views_of([*context.input_messages, *answers])
-        user = context.metadata.get(self.source_id)
-        await self._bridge.arun(lambda: self._left(session.session_id, user, said))
+        talk = self._companion.conversation(
+            session.session_id, context.metadata.get(self.source_id)
+        )
+        await talk.observe(said)
+        await talk.leave()
 
     async def notes(self, session: AgentSession, user: str | None = None) -> SessionNotes | None:
         """Return what the tools of a session have found; None where memory fails."""
-        return await self._bridge.arun(lambda: self._companion.notes(session.session_id, user=user))
+        return await self._companion.conversation(session.session_id, user).notes()
 
     async def reset(self, session: AgentSession, user: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        here = session.session_id
-        await self._bridge.arun(lambda: self._companion.reset(here, user=user))
+        await self._companion.conversation(session.session_id, user).reset()
 
     async def reset_all(self, session: AgentSession, user: str | None = None) -> None:
         """Let go of everything that the tools of a session have found."""
-        here = session.session_id
-        await self._bridge.arun(lambda: self._companion.reset(here, user=user, everything=True))
+        await self._companion.conversation(session.session_id, user).reset(everything=True)
 
-    async def _left(self, session: str, user: str | None, said: Sequence[Message]) -> None:
-        await self._companion.observe(said, session=session, user=user)
-        await self._companion.leave(session=session, user=user)
 
-    def _tools(self, session: str, user: str | None) -> list[FunctionTool]:
-        return [
-            FunctionTool(
-                name=told["name"],
-                description=told["description"],
-                input_model=told["parameters"],
-                func=self._tool(told["name"], session, user),
-            )
-            for told in self._companion.toolbox(session=session, user=user).json_schemas()
-        ]
+def _tools(talk: Conversation) -> list[FunctionTool]:
+    return [
+        FunctionTool(
+            name=told["name"],
+            description=told["description"],
+            input_model=told["parameters"],
+            func=_tool(talk, told["name"]),
+        )
+        for told in talk.toolbox.json_schemas()
+    ]
 
-    def _tool(self, name: str, session: str, user: str | None) -> Callable[..., Any]:
-        async def call(**arguments: Any) -> str:
-            box = self._companion.toolbox(session=session, user=user)
-            return await self._bridge.arun(lambda: box.call(name, arguments))
 
-        return call
+def _tool(talk: Conversation, name: str) -> Callable[..., Any]:
+    async def call(**arguments: Any) -> str:
+        return await talk.call(name, arguments)
+
+    return call
 
 
 class _Archive(FunctionMiddleware):
     """Notes results of tools, puts large ones away, and answers calls that are known."""
 
-    def __init__(
-        self, bridge: Bridge, companion: Companion, session: str, user: str | None, asked: str
-    ) -> None:
-        self._bridge = bridge
-        self._companion = companion
-        self._session = session
-        self._user = user
+    def __init__(self, talk: Conversation, asked: str) -> None:
+        self._talk = talk
         self._asked = asked
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]
     ) -> None:
         name, arguments = context.function.name, dict(context.arguments)
-        known = await self._bridge.arun(
-            lambda: self._companion.known_result(name, arguments, session=self._session)
-        )
+        known = await self._talk.known_result(name, arguments)
         if known is None:
             await call_next()
         else:
@@ -146,16 +133,7 @@ class _Archive(FunctionMiddleware):
         text = _text_of(context.result)
         if text is None:
             return
-        kept = await self._bridge.arun(
-            lambda: self._companion.result(
-                name,
-                arguments,
-                text,
-                question=self._asked,
-                session=self._session,
-                user=self._user,
-            )
-        )
+        kept = await self._talk.result(name, arguments, text, question=self._asked)
         if kept != text:
             context.result = [Content.from_text(kept)]
 

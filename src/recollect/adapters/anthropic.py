@@ -19,7 +19,7 @@ from anthropic import Middleware
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
 
 from recollect.adapters.anthropic_files import MemoryFiles
-from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.bridge import AnyMemory
 from recollect.adapters.companion import Companion, newest_words
 from recollect.adapters.plain import Chat
 from recollect.context.message_formats import read_messages
@@ -41,8 +41,9 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
 
     def __init__(self, memory: AnyMemory, *, session: str | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self._bridge = Bridge(memory)
-        self.files = MemoryFiles(Companion(self._bridge.memory).seen_by(None, session))
+        companion = Companion(memory)
+        self._bridge = companion.bridge
+        self.files = MemoryFiles(companion.seen_by(None, session))
 
     def execute(self, command: Any) -> str:
         return self._bridge.run(lambda: self.files.execute(command))
@@ -58,8 +59,9 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(self, memory: AnyMemory, *, session: str | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self._bridge = Bridge(memory)
-        self.files = MemoryFiles(Companion(self._bridge.memory).seen_by(None, session))
+        companion = Companion(memory)
+        self._bridge = companion.bridge
+        self.files = MemoryFiles(companion.seen_by(None, session))
 
     async def execute(self, command: Any) -> str:
         return await self._bridge.arun(lambda: self.files.execute(command))
@@ -87,12 +89,10 @@ class RecollectMiddleware(Middleware):
         context_tokens: int | None = None,
         language: Tongue = "en",
     ) -> None:
-        self._bridge = Bridge(memory)
         self._companion = Companion(
-            self._bridge.memory, model=model, context_tokens=context_tokens, language=language
+            memory, model=model, context_tokens=context_tokens, language=language
         )
-        self._session = session
-        self._user: str | None = None
+        self._talk = self._companion.conversation(session)
         self._said: list[Mapping[str, Any]] = []
         # The same with the answer, for a thread that goes on from it.
         self._held: list[Mapping[str, Any]] = []
@@ -105,7 +105,7 @@ class RecollectMiddleware(Middleware):
     def handle(self, request: Any, call_next: Callable[[Any], Any]) -> Any:
         if not _is_call(request):
             return call_next(request)
-        body = self._bridge.run(lambda: self._planned(request.json))
+        body = self._companion.bridge.run(lambda: self._planned(request.json))
         response = call_next(request.copy(body=body))
         if response.status_code == _OK:
             self._take(None if request.stream else response.parse())
@@ -114,7 +114,7 @@ class RecollectMiddleware(Middleware):
     async def handle_async(self, request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         if not _is_call(request):
             return await call_next(request)
-        body = await self._bridge.arun(lambda: self._planned(request.json))
+        body = await self._companion.bridge.arun(lambda: self._planned(request.json))
         response = await call_next(request.copy(body=body))
         if response.status_code == _OK:
             self._take(None if request.stream else await response.parse())
@@ -122,14 +122,15 @@ class RecollectMiddleware(Middleware):
 
     def leave(self) -> None:
         """Have the conversation read for what is worth remembering."""
-        self._bridge.run(self._chat().leave)
+        self._companion.bridge.run(self._chat().leave)
 
     async def aleave(self) -> None:
         """Have the conversation read for what is worth remembering."""
-        await self._bridge.arun(self._chat().leave)
+        await self._chat().leave()
 
     async def _planned(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        self._user = self._companion.named((body.get("metadata") or {}).get("user_id"))
+        user = self._companion.named((body.get("metadata") or {}).get("user_id"))
+        self._talk = self._companion.conversation(self._talk.session, user)
         if (body.get("thread") or {}).get("type") == "continue":
             return {**body, "messages": await self._continued(body["messages"])}
         self._said = list(body["messages"])
@@ -145,9 +146,7 @@ class RecollectMiddleware(Middleware):
         if [it["role"] for it in sent] != [it["role"] for it in new]:
             sent = list(new)
         asked = newest_words([message.message for message in read_messages(new)])
-        told = ""
-        if asked:
-            told = await self._companion.context(asked, session=self._session, user=self._user)
+        told = await self._talk.context(asked) if asked else ""
         if not told:
             return sent
         said = sent[-1]["content"]
@@ -160,9 +159,7 @@ class RecollectMiddleware(Middleware):
         self._said = self._held = [*self._said, *spoken]
 
     def _chat(self, with_tools: bool = False) -> Chat:
-        return Chat(
-            self._companion, self._said, self._session, "anthropic", "", with_tools, self._user
-        )
+        return Chat(self._talk, self._said, "anthropic", "", with_tools)
 
 
 def _is_call(request: Any) -> bool:

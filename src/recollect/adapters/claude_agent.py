@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from claude_agent_sdk import HookMatcher, SdkMcpTool, create_sdk_mcp_server, tool
 
-from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, text_message
+from recollect.adapters.bridge import AnyMemory
+from recollect.adapters.companion import Companion, Conversation, text_message
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import is_memory_tool, memory_guide
@@ -52,8 +52,7 @@ class ClaudeAgentMemory:
     def __init__(
         self, memory: AnyMemory, *, language: Tongue = "en", with_tools: bool = True
     ) -> None:
-        self._bridge = Bridge(memory)
-        self._companion = Companion(self._bridge.memory, language=language)
+        self._companion = Companion(memory, language=language)
         self._with_tools = with_tools
         # The newest prompt of each session, for its sub-agents.
         self._asked: dict[str, str] = {}
@@ -96,18 +95,18 @@ class ClaudeAgentMemory:
 
         There are none where memory fails.
         """
-        wanted = session or self._newest
-        return await self._bridge.arun(lambda: self._companion.notes(wanted))
+        return await self._talk(session).notes()
 
     async def reset(self, session: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        wanted = session or self._newest
-        await self._bridge.arun(lambda: self._companion.reset(wanted))
+        await self._talk(session).reset()
 
     async def reset_all(self, session: str | None = None) -> None:
         """Let go of everything that the tools of a session have found."""
-        wanted = session or self._newest
-        await self._bridge.arun(lambda: self._companion.reset(wanted, everything=True))
+        await self._talk(session).reset(everything=True)
+
+    def _talk(self, session: str | None) -> Conversation:
+        return self._companion.conversation(session or self._newest)
 
     def tools(self) -> list[SdkMcpTool[Any]]:
         """Return the memory tools."""
@@ -131,17 +130,15 @@ class ClaudeAgentMemory:
         is_new = session not in self._asked
         guide = memory_guide(self._companion.language) if self._with_tools and is_new else ""
         self._asked[session], self._newest = prompt, session
-        await self._bridge.arun(
-            lambda: self._companion.observe([text_message("user", prompt)], session=session)
-        )
-        found = await self._bridge.arun(lambda: self._news(session))
+        await self._talk(session).observe([text_message("user", prompt)])
+        found = await self._news(session)
         return await self._told("UserPromptSubmit", guide, prompt, session, found)
 
     async def _sub_agent_started(
         self, given: Mapping[str, Any], _: str | None, __: Any
     ) -> dict[str, Any]:
         session = given["session_id"]
-        found = await self._bridge.arun(lambda: self._companion.noted(session))
+        found = await self._talk(session).noted()
         return await self._told("SubagentStart", "", self._asked.get(session, ""), session, found)
 
     async def _tool_wanted(
@@ -152,9 +149,7 @@ class ClaudeAgentMemory:
         A hook cannot return a result: it stops the call, and the reason is the result.
         """
         name, arguments, session = given["tool_name"], given["tool_input"], given["session_id"]
-        known = await self._bridge.arun(
-            lambda: self._companion.known_result(name, arguments, session=session)
-        )
+        known = await self._talk(session).known_result(name, arguments)
         if known is None:
             return {}
         kept = await self._kept(given, known)
@@ -174,19 +169,18 @@ class ClaudeAgentMemory:
 
     async def _kept(self, given: Mapping[str, Any], result: str) -> str:
         session = given["session_id"]
-        return await self._bridge.arun(
-            lambda: self._companion.result(
-                given["tool_name"],
-                given["tool_input"],
-                result,
-                question=self._asked.get(session, ""),
-                session=session,
-            )
+        return await self._talk(session).result(
+            given["tool_name"],
+            given["tool_input"],
+            result,
+            question=self._asked.get(session, ""),
         )
 
     async def _stopped(self, given: Mapping[str, Any], _: str | None, __: Any) -> dict[str, Any]:
         session, said = given["session_id"], given.get("last_assistant_message")
-        await self._bridge.arun(lambda: self._left(session, said))
+        if said:
+            await self._talk(session).observe([text_message("assistant", said)])
+        await self._talk(session).leave()
         return {}
 
     async def _news(self, session: str) -> str:
@@ -194,7 +188,7 @@ class ClaudeAgentMemory:
 
         The transcript keeps what was told before.
         """
-        notes = await self._companion.notes(session)
+        notes = await self._talk(session).notes()
         if notes is None:
             return ""
         hint, found = notes.get_toc_cache_hint(), notes.get_memory_context()
@@ -205,23 +199,13 @@ class ClaudeAgentMemory:
     async def _told(
         self, event: str, guide: str, asked: str, session: str, found: str
     ) -> dict[str, Any]:
-        known = ""
-        if asked:
-            known = await self._bridge.arun(
-                lambda: self._companion.context(asked, session=session, with_notes=False)
-            )
+        known = await self._talk(session).context(asked, with_notes=False) if asked else ""
         text = "\n\n".join(filter(None, (guide, known, found)))
         return _answer(event, additionalContext=text) if text else {}
 
-    async def _left(self, session: str, said: str | None) -> None:
-        if said:
-            await self._companion.observe([text_message("assistant", said)], session=session)
-        await self._companion.leave(session=session)
-
     def _tool(self, name: str, heard: _Heard) -> Callable[[Any], Any]:
         async def call(arguments: Mapping[str, Any]) -> dict[str, Any]:
-            box = self._companion.toolbox(session=heard.session)
-            text = await self._bridge.arun(lambda: box.call(name, arguments))
+            text = await self._companion.conversation(heard.session).call(name, arguments)
             return {"content": [{"type": "text", "text": text}]}
 
         return call

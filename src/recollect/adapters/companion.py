@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from pydantic_core import to_json
 
+from recollect.adapters.bridge import AnyMemory, Bridge
 from recollect.context.edits import Drop, Insert, Keep, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
@@ -29,6 +31,8 @@ from recollect.memory import Memory
 from recollect.tools import Toolbox
 
 N = TypeVar("N")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MOST_SESSIONS: Final = 200
 _MOST_TOLD: Final = 20
@@ -49,23 +53,28 @@ _told_of_nobody: Final[set[str]] = set()
 
 
 class Companion:
-    """One memory beside the conversations of a framework's agents."""
+    """One memory beside the conversations of a framework's agents.
+
+    `bridge` is that of another scope of the same memory, if there is one.
+    """
 
     def __init__(
         self,
-        memory: Memory,
+        memory: AnyMemory,
         *,
         model: str | None = None,
         context_tokens: int | None = None,
         language: Tongue = "en",
+        bridge: Bridge | None = None,
     ) -> None:
-        self.memory = memory
+        self.bridge = bridge or Bridge(memory)
+        self.memory = memory if isinstance(memory, Memory) else self.bridge.memory
         self.language: Tongue = language
         self._model = model
         self._context_tokens = context_tokens
         # The one used last comes last.
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
-        self._own_session = new_id("sess")
+        self.own_session = new_id("sess")
         self._degraded: list[str] = []
 
     @property
@@ -93,7 +102,7 @@ class Companion:
             return user
         if (caller := _caller.get()) is not None and caller.user is not None:
             return caller.user
-        anonymous = anonymous_id(session or self._own_session)
+        anonymous = anonymous_id(session or self.own_session)
         if self.memory.anonymous_user not in _told_of_nobody:
             _told_of_nobody.add(self.memory.anonymous_user)
             _log.warning(
@@ -123,91 +132,139 @@ class Companion:
             caller.user = None
             _caller.reset(token)
 
-    def toolbox(self, *, user: str | None = None, session: str | None = None) -> Toolbox:
-        """Return the memory tools of a conversation."""
-        memory = self.seen_by(user, session)
-        return memory.tools(self.language, session=session or self._own_session)
+    def conversation(self, session: str | None = None, user: str | None = None) -> Conversation:
+        """Return one conversation, of the user that `user_of` says."""
+        return Conversation(self, session, user)
 
-    async def session(self, id: str | None, *, user: str | None = None) -> Session:
-        """Return the session of a conversation, open."""
-        whose = self.user_of(user, id)
-        key = (whose or "", id or self._own_session)
-        session = self._sessions.pop(key, None)
-        if session is None or session.is_over:
-            session = self.seen_by(whose).session(
+    async def opened(self, session: str | None, user: str | None) -> Session:
+        """Return the session of a conversation."""
+        whose = self.user_of(user, session)
+        key = (whose or "", session or self.own_session)
+        known = self._sessions.pop(key, None)
+        if known is None or known.is_over:
+            known = self.seen_by(whose).session(
                 key[1], model=self._model, context_tokens=self._context_tokens
             )
-        self._sessions[key] = session
+        self._sessions[key] = known
         while len(self._sessions) > MOST_SESSIONS:
             _, oldest = self._sessions.popitem(last=False)
             await oldest.close()
-        return session
+        return known
 
-    async def plan(
-        self,
-        messages: Sequence[Message],
-        *,
-        session: str | None = None,
-        user: str | None = None,
-        with_tools: bool = True,
-    ) -> SessionPlan:
-        """Take over what is new in a conversation, and say what to send of it to the model.
+    def note(self, problems: Sequence[str]) -> None:
+        """Note what a prompt had to do without."""
+        self._degraded += problems
+
+    def tell(self, problem: RecollectError) -> None:
+        """Note that memory failed, and go on."""
+        _log.warning("the agent continues without memory: %s", problem)
+        self._degraded = [*self._degraded, f"{problem.code}: {problem.message}"][-_MOST_TOLD:]
+
+    @contextmanager
+    def going_on(self) -> Generator[None]:
+        """Note that memory failed here, and go on behind it."""
+        try:
+            yield
+        except RecollectError as problem:
+            self.tell(problem)
+
+
+# --- One conversation: what an adapter asks of memory in it ---------------------------------------
+
+
+def _on_its_loop(
+    method: Callable[Concatenate[Conversation, P], Awaitable[R]],
+) -> Callable[Concatenate[Conversation, P], Coroutine[Any, Any, R]]:
+    """Let a method be called from any event loop; what it does is done on the memory's."""
+
+    @wraps(method)
+    async def call(here: Conversation, *given: P.args, **named: P.kwargs) -> R:
+        return await here.companion.bridge.arun(lambda: method(here, *given, **named))
+
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation of one user, which goes on without memory where that fails."""
+
+    companion: Companion
+    session: str | None
+    user: str | None
+
+    @property
+    def memory(self) -> Memory:
+        """Return the memory of whoever speaks in it."""
+        return self.companion.seen_by(self.user, self.session)
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """Return its memory tools."""
+        return self.memory.tools(self.companion.language, session=self._name)
+
+    async def opened(self) -> Session:
+        """Return its session."""
+        return await self.companion.opened(self.session, self.user)
+
+    @_on_its_loop
+    async def call(self, tool: str, arguments: Mapping[str, Any] | str) -> str:
+        """Answer a model's call of a memory tool."""
+        return await self.toolbox.call(tool, arguments)
+
+    @_on_its_loop
+    async def plan(self, messages: Sequence[Message], *, with_tools: bool = True) -> SessionPlan:
+        """Take over what is new, and say what to send of it to the model.
 
         Without tools the guide to them is left out. Where memory fails, all of it is sent as it is.
         """
         try:
-            opened = await self.session(session, user=user)
-            plan = await opened.plan(
+            plan = await (await self.opened()).plan(
                 messages, newest_words(messages) or None, with_guide=None if with_tools else False
             )
         except RecollectError as problem:
-            self.tell(problem)
+            self.companion.tell(problem)
             return SessionPlan(
                 edits=tuple(map(Keep, range(len(messages)))), degraded=(str(problem),)
             )
-        self._degraded += plan.degraded
+        self.companion.note(plan.degraded)
         return plan
 
-    async def sync(
-        self, messages: Sequence[Message], *, session: str | None = None, user: str | None = None
-    ) -> None:
-        """Take over what is new in a conversation."""
-        try:
-            await (await self.session(session, user=user)).sync(messages)
-        except RecollectError as problem:
-            self.tell(problem)
+    @_on_its_loop
+    async def sync(self, messages: Sequence[Message]) -> None:
+        """Take over what is new of all that was said."""
+        with self.companion.going_on():
+            await (await self.opened()).sync(messages)
 
-    async def observe(
-        self, messages: Sequence[Message], *, session: str | None = None, user: str | None = None
-    ) -> None:
+    @_on_its_loop
+    async def observe(self, messages: Sequence[Message]) -> None:
         """Take over what was said, all of it new."""
-        try:
-            await (await self.session(session, user=user)).observe(messages)
-        except RecollectError as problem:
-            self.tell(problem)
+        with self.companion.going_on():
+            await (await self.opened()).observe(messages)
 
-    async def observe_new(
-        self, messages: Sequence[Message], *, session: str | None = None, user: str | None = None
-    ) -> None:
+    @_on_its_loop
+    async def observe_new(self, messages: Sequence[Message]) -> None:
         """Take over what was said, but for messages whose ids are known."""
-        try:
-            opened = await self.session(session, user=user)
+        with self.companion.going_on():
+            session = await self.opened()
             for message in messages:
                 try:
-                    await opened.observe(message)
+                    await session.observe(message)
                 except InvalidInput as problem:
                     if problem.code != "duplicate_id":
                         raise
-        except RecollectError as problem:
-            self.tell(problem)
 
-    async def leave(self, *, session: str | None = None, user: str | None = None) -> None:
-        """Have what was said read for what is worth remembering: the run is over."""
-        try:
-            await (await self.session(session, user=user)).close()
-        except RecollectError as problem:
-            self.tell(problem)
+    @_on_its_loop
+    async def leave(self, messages: Sequence[Message] = ()) -> None:
+        """Have what was said read for what is worth remembering: the run is over.
 
+        Of the messages what is new is taken over first.
+        """
+        if messages:
+            await self.sync(messages)
+        with self.companion.going_on():
+            await (await self.opened()).close()
+
+    @_on_its_loop
     async def result(
         self,
         tool: str,
@@ -217,8 +274,6 @@ class Companion:
         question: str = "",
         call_id: str | None = None,
         failed: bool = False,
-        session: str | None = None,
-        user: str | None = None,
     ) -> str:
         """Note a tool's result, put a large one away, and return what the framework keeps of it.
 
@@ -227,99 +282,63 @@ class Companion:
         """
         if is_memory_tool(tool):
             return result
-        try:
-            opened = await self.session(session, user=user)
-            kept = await opened.process_tool_result(
+        with self.companion.going_on():
+            kept = await (await self.opened()).process_tool_result(
                 tool, arguments, result, question=question, call_id=call_id, failed=failed
             )
             return str(kept)
-        except RecollectError as problem:
-            self.tell(problem)
-            return result
+        return result
 
-    async def known_result(
-        self,
-        tool: str,
-        arguments: object,
-        *,
-        session: str | None = None,
-        user: str | None = None,
-    ) -> str | None:
+    @_on_its_loop
+    async def known_result(self, tool: str, arguments: object) -> str | None:
         """Return what an equal call gave, if it is known and may be used instead of a new call."""
-        try:
-            opened = await self.session(session, user=user)
-            known = await opened.known_result(tool, arguments)
-        except RecollectError as problem:
-            self.tell(problem)
-            return None
-        return result_text(known.result) if isinstance(known, Cached) else None
+        with self.companion.going_on():
+            known = await (await self.opened()).known_result(tool, arguments)
+            return result_text(known.result) if isinstance(known, Cached) else None
+        return None
 
-    async def notes(
-        self, session: str | None = None, *, user: str | None = None
-    ) -> SessionNotes | None:
-        """Return what the tools of a conversation have found; None where memory fails."""
-        try:
-            return (await (await self.session(session, user=user))).notes
-        except RecollectError as problem:
-            self.tell(problem)
-            return None
+    @_on_its_loop
+    async def notes(self) -> SessionNotes | None:
+        """Return what its tools have found; None where memory fails."""
+        with self.companion.going_on():
+            return (await (await self.opened())).notes
+        return None
 
-    async def noted(self, session: str | None = None, *, user: str | None = None) -> str:
-        """Return what the tools of a conversation have found, as text for a prompt."""
-        notes = await self.notes(session, user=user)
+    async def noted(self) -> str:
+        """Return what its tools have found, as text for a prompt."""
+        notes = await self.notes()
         texts = () if notes is None else (notes.get_toc_cache_hint(), notes.get_memory_context())
         return "\n\n".join(filter(None, texts))
 
-    async def reset(
-        self, session: str | None = None, *, user: str | None = None, everything: bool = False
-    ) -> None:
+    @_on_its_loop
+    async def reset(self, *, everything: bool = False) -> None:
         """Let go of what belongs to the current question, or of everything that tools found."""
-        try:
-            opened = await (await self.session(session, user=user))
+        with self.companion.going_on():
+            session = await (await self.opened())
             if everything:
-                opened.notes.reset()
+                session.notes.reset()
             else:
-                opened.notes.clear_query_context()
-            await opened.save()
-        except RecollectError as problem:
-            self.tell(problem)
+                session.notes.clear_query_context()
+            await session.save()
 
-    async def context(
-        self,
-        message: str,
-        *,
-        session: str | None = None,
-        user: str | None = None,
-        with_notes: bool = True,
-    ) -> str:
+    @_on_its_loop
+    async def context(self, message: str, *, with_notes: bool = True) -> str:
         """Return the block of what is remembered about a message; empty where memory fails.
 
-        With a `session`, what its tools have found stands below.
+        In a session that is named, what its tools have found stands below.
         """
-        noted = await self.noted(session, user=user) if session and with_notes else ""
-        try:
-            found = await self.seen_by(user, session).context(
-                message, language=self.language, session=session or self._own_session
+        noted = await self.noted() if self.session and with_notes else ""
+        with self.companion.going_on():
+            found = await self.memory.context(
+                message, language=self.companion.language, session=self._name
             )
-        except RecollectError as problem:
-            self.tell(problem)
-            return noted
-        self._degraded += found.degraded
-        return "\n\n".join(filter(None, (found.text, noted)))
+            self.companion.note(found.degraded)
+            return "\n\n".join(filter(None, (found.text, noted)))
+        return noted
 
-    def tell(self, problem: RecollectError) -> None:
-        """Note that memory failed, and go on."""
-        _log.warning("the agent continues without memory: %s", problem)
-        self._degraded = [*self._degraded, f"{problem.code}: {problem.message}"][-_MOST_TOLD:]
-
-    async def close(self) -> None:
-        """Close the sessions; the memory itself is its owner's to close."""
-        while self._sessions:
-            _, session = self._sessions.popitem()
-            try:
-                await session.close()
-            except RecollectError as problem:
-                self.tell(problem)
+    @property
+    def _name(self) -> str:
+        return self.session or self.companion.own_session
 
 
 def newest_words(messages: Sequence[Message]) -> str:

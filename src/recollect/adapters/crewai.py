@@ -13,10 +13,9 @@ from typing import Any
 from crewai.tools import BaseTool
 from pydantic import PrivateAttr
 
-from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, result_text
+from recollect.adapters.bridge import AnyMemory
+from recollect.adapters.companion import Companion, Conversation, result_text
 from recollect.domain.context import Tongue
-from recollect.tools import Toolbox
 
 __all__ = ["archiving", "memory_tools"]
 
@@ -28,31 +27,25 @@ def memory_tools(
 
     They are those of the memory's user (`memory.scope(user=…)`); without one, of the conversation.
     """
-    bridge = Bridge(memory)
-    box = Companion(bridge.memory, language=language).toolbox(session=session)
+    talk = Companion(memory, language=language).conversation(session)
     return [
         _MemoryTool(
-            bridge,
-            box,
+            talk,
             name=spec.name,
             description=spec.description(language),
             args_schema=spec.arguments,
             # What was found before need not be what is found now.
             cache_function=_never,
         )
-        for spec in box.specs
+        for spec in talk.toolbox.specs
     ]
 
 
 def archiving(tool: BaseTool, memory: AnyMemory, *, session: str | None = None) -> BaseTool:
     """Return a copy of a tool whose results are noted, and archived if they are large."""
-    bridge = Bridge(memory)
-    companion = Companion(bridge.memory)
     return _ArchivingTool(
-        bridge,
-        companion,
+        Companion(memory).conversation(session),
         tool,
-        session,
         name=tool.name,
         description=tool.description,
         args_schema=tool.args_schema,
@@ -65,60 +58,44 @@ def archiving(tool: BaseTool, memory: AnyMemory, *, session: str | None = None) 
 class _ArchivingTool(BaseTool):
     """Another tool, whose large results are put away."""
 
-    _bridge: Bridge = PrivateAttr()
-    _companion: Companion = PrivateAttr()
+    _talk: Conversation = PrivateAttr()
     _tool: BaseTool = PrivateAttr()
-    _session: str | None = PrivateAttr()
 
-    def __init__(
-        self,
-        bridge: Bridge,
-        companion: Companion,
-        tool: BaseTool,
-        session: str | None,
-        **fields: Any,
-    ) -> None:
+    def __init__(self, talk: Conversation, tool: BaseTool, **fields: Any) -> None:
         super().__init__(**fields)
-        self._bridge, self._companion, self._tool = bridge, companion, tool
-        self._session = session
+        self._talk, self._tool = talk, tool
 
     def _run(self, **arguments: Any) -> Any:
-        known = self._bridge.run(lambda: self._known(arguments))
+        run = self._talk.companion.bridge.run
+        known = run(lambda: self._talk.known_result(self.name, arguments))
         result = self._tool.run(**arguments) if known is None else known
-        return self._bridge.run(lambda: self._kept(arguments, result))
+        return run(lambda: self._kept(arguments, result))
 
     async def _arun(self, **arguments: Any) -> Any:
-        known = await self._bridge.arun(lambda: self._known(arguments))
+        known = await self._talk.known_result(self.name, arguments)
         result = await self._tool.arun(**arguments) if known is None else known
-        return await self._bridge.arun(lambda: self._kept(arguments, result))
-
-    async def _known(self, arguments: dict[str, Any]) -> str | None:
-        return await self._companion.known_result(self.name, arguments, session=self._session)
+        return await self._kept(arguments, result)
 
     async def _kept(self, arguments: dict[str, Any], result: Any) -> Any:
         text = result_text(result)
-        kept = await self._companion.result(self.name, arguments, text, session=self._session)
+        kept = await self._talk.result(self.name, arguments, text)
         return result if kept == text else kept
 
 
 class _MemoryTool(BaseTool):
     """One memory tool, for blocking and for async crews."""
 
-    _bridge: Bridge = PrivateAttr()
-    _box: Toolbox = PrivateAttr()
+    _talk: Conversation = PrivateAttr()
 
-    def __init__(self, bridge: Bridge, box: Toolbox, **fields: Any) -> None:
+    def __init__(self, talk: Conversation, **fields: Any) -> None:
         super().__init__(**fields)
-        self._bridge = bridge
-        self._box = box
+        self._talk = talk
 
     def _run(self, **arguments: Any) -> str:
-        given = _without_nothing(arguments)
-        return self._bridge.run(lambda: self._box.call(self.name, given))
+        return self._talk.companion.bridge.run(lambda: self._arun(**arguments))
 
     async def _arun(self, **arguments: Any) -> str:
-        given = _without_nothing(arguments)
-        return await self._bridge.arun(lambda: self._box.call(self.name, given))
+        return await self._talk.call(self.name, _without_nothing(arguments))
 
 
 def _without_nothing(arguments: dict[str, Any]) -> dict[str, Any]:

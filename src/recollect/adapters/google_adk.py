@@ -25,7 +25,7 @@ from google.adk.tools import BaseTool, ToolContext
 from google.genai import types
 
 from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, text_message
+from recollect.adapters.companion import Companion, Conversation, text_message
 from recollect.domain.hit import Hit
 from recollect.domain.message import Message
 from recollect.domain.record import Record
@@ -56,14 +56,7 @@ class RecollectMemoryService(BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Take over what is new in a session, and have it read for what is worth remembering."""
-        app, said = self._app(session.app_name), views_of(session.events)
-
-        async def take_over() -> None:
-            if said:
-                await app.sync(said, session=session.id, user=app.named(session.user_id))
-            await app.leave(session=session.id, user=app.named(session.user_id))
-
-        await self._bridge.arun(take_over)
+        await self._talk(session).leave(views_of(session.events))
 
     async def add_events_to_memory(
         self,
@@ -75,10 +68,9 @@ class RecollectMemoryService(BaseMemoryService):
         **_: Any,
     ) -> None:
         """Observe events; one that is known to the session by its id is passed over."""
-        app, said = self._app(app_name), views_of(events)
-        await self._bridge.arun(
-            lambda: app.observe_new(said, session=session_id, user=app.named(user_id))
-        )
+        app = self._app(app_name)
+        talk = app.conversation(session_id, app.named(user_id))
+        await talk.observe_new(views_of(events))
 
     async def add_memory(
         self, *, app_name: str, user_id: str, memories: Sequence[MemoryEntry], **_: Any
@@ -114,19 +106,10 @@ class RecollectMemoryService(BaseMemoryService):
         self, tool: BaseTool, args: Mapping[str, Any], tool_context: ToolContext, tool_response: Any
     ) -> dict[str, Any] | None:
         """Note a result and put a large one away: `after_tool_callback=service.archive`."""
-        session = tool_context.session
         text = _result_text(tool_response)
-        app = self._app(session.app_name)
-        kept = await self._bridge.arun(
-            lambda: app.result(
-                tool.name,
-                args,
-                text,
-                question=_text_of(tool_context.user_content),
-                session=session.id,
-                user=app.named(session.user_id),
-            )
-        )
+        question = _text_of(tool_context.user_content)
+        talk = self._talk(tool_context.session)
+        kept = await talk.result(tool.name, args, text, question=question)
         return None if kept == text else {"result": kept}
 
     async def answer(
@@ -136,24 +119,22 @@ class RecollectMemoryService(BaseMemoryService):
 
         The settings must allow it (`notes.answer_from_cache`).
         """
-        session = tool_context.session
-        app = self._app(session.app_name)
-        known = await self._bridge.arun(
-            lambda: app.known_result(tool.name, args, session=session.id, user=session.user_id)
-        )
+        known = await self._talk(tool_context.session).known_result(tool.name, args)
         return None if known is None else {"result": known}
 
     async def tell(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
         """Tell the model what tools have found: `before_model_callback=service.tell`."""
-        session = callback_context.session
-        app = self._app(session.app_name)
-        noted = await self._bridge.arun(lambda: app.noted(session.id, user=session.user_id))
-        if noted:
+        if noted := await self._talk(callback_context.session).noted():
             llm_request.append_instructions([noted])
+
+    def _talk(self, session: Session) -> Conversation:
+        app = self._app(session.app_name)
+        return app.conversation(session.id, app.named(session.user_id))
 
     def _app(self, name: str) -> Companion:
         if name not in self._apps:
-            self._apps[name] = Companion(self._bridge.memory.scope(agent=name))
+            memory = self._bridge.memory.scope(agent=name)
+            self._apps[name] = Companion(memory, bridge=self._bridge)
         return self._apps[name]
 
 

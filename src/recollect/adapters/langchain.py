@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Annotated, Any, Final, NotRequired, cast
@@ -34,8 +34,8 @@ from langchain_core.tools import StructuredTool
 from langgraph.config import get_config
 from langgraph.types import Command
 
-from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, applied, newest_words
+from recollect.adapters.bridge import AnyMemory
+from recollect.adapters.companion import Companion, Conversation, applied, newest_words
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
@@ -56,11 +56,9 @@ _MOST_RUNS: Final = 1_000
 
 @dataclass(frozen=True)
 class Run:
-    """Whose conversation a call belongs to, and what went wrong with memory in it so far."""
+    """The conversation that a call belongs to, and what went wrong with memory in it so far."""
 
-    session: str | None
-    user: str | None
-    """None is the user that the memory was given to."""
+    talk: Conversation
     problems: list[str] = field(default_factory=list)
     """Those of agents that were called as tools of this run's agent among them."""
 
@@ -92,7 +90,7 @@ def run_of(companion: Companion, state: object = None, session: str | None = Non
     known = _RUNS.find(_field(runtime, "control"))
     thread = None if session is None else str(session)
     whose = companion.user_of(user, thread or known.anonymous)
-    return Run(session=thread, user=whose, problems=known.problems)
+    return Run(companion.conversation(thread, whose), known.problems)
 
 
 @dataclass(frozen=True)
@@ -172,10 +170,10 @@ class RecollectMiddleware(AgentMiddleware):
         name: str = "recollect",
     ) -> None:
         super().__init__()
-        self._bridge = Bridge(memory)
         self._companion = Companion(
-            self._bridge.memory, model=model, context_tokens=context_tokens, language=language
+            memory, model=model, context_tokens=context_tokens, language=language
         )
+        self._bridge = self._companion.bridge
         self._session = session
         self._name = name
         self._with_tools = with_tools
@@ -195,63 +193,60 @@ class RecollectMiddleware(AgentMiddleware):
         self, request: ModelRequest, handler: Callable[..., Awaitable[Any]]
     ) -> Any:
         run = self._run(request.state)
-        plan = await self._bridge.arun(lambda: self._plan(request, run))
+        plan = await self._plan(request, run)
         return await handler(_planned(request, plan))
 
     def wrap_tool_call(self, request: Any, handler: Callable[..., Any]) -> Any:
         run = self._run(request.state)
         known = self._bridge.run(lambda: self._known(request, run))
-        with self._companion.calling(run.user):
+        with self._companion.calling(run.talk.user):
             result = handler(request) if known is None else known
         return self._bridge.run(lambda: self._archived(request, result, run))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[..., Awaitable[Any]]) -> Any:
         run = self._run(request.state)
-        known = await self._bridge.arun(lambda: self._known(request, run))
-        with self._companion.calling(run.user):
+        known = await self._known(request, run)
+        with self._companion.calling(run.talk.user):
             result = await handler(request) if known is None else known
-        return await self._bridge.arun(lambda: self._archived(request, result, run))
+        return await self._archived(request, result, run)
 
     def notes(self, session: str | None = None, user: str | None = None) -> SessionNotes | None:
         """Return what the tools of a conversation have found; None where memory fails."""
-        return self._bridge.run(lambda: self._companion.notes(self._named(session), user=user))
+        return self._bridge.run(self._named(session, user).notes)
 
     async def anotes(
         self, session: str | None = None, user: str | None = None
     ) -> SessionNotes | None:
         """Return what the tools of a conversation have found; None where memory fails."""
-        wanted = self._named(session)
-        return await self._bridge.arun(lambda: self._companion.notes(wanted, user=user))
+        return await self._named(session, user).notes()
 
     def reset(self, session: str | None = None, user: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        self._bridge.run(lambda: self._companion.reset(self._named(session), user=user))
+        self._bridge.run(self._named(session, user).reset)
 
     async def areset(self, session: str | None = None, user: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        await self._bridge.arun(lambda: self._companion.reset(self._named(session), user=user))
+        await self._named(session, user).reset()
 
     def reset_all(self, session: str | None = None, user: str | None = None) -> None:
         """Let go of everything that the tools of a conversation have found."""
-        wanted = self._named(session)
-        self._bridge.run(lambda: self._companion.reset(wanted, user=user, everything=True))
+        self._bridge.run(lambda: self._named(session, user).reset(everything=True))
 
     async def areset_all(self, session: str | None = None, user: str | None = None) -> None:
         """Let go of everything that the tools of a conversation have found."""
-        wanted = self._named(session)
-        await self._bridge.arun(lambda: self._companion.reset(wanted, user=user, everything=True))
+        await self._named(session, user).reset(everything=True)
 
-    def _named(self, session: str | None) -> str | None:
-        return session or self._session
+    def _named(self, session: str | None, user: str | None) -> Conversation:
+        return self._companion.conversation(session or self._session, user)
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         run = self._run(state)
-        self._bridge.run(lambda: self._left(state["messages"], run))
+        self._bridge.run(lambda: run.talk.leave(views_of(state["messages"])))
         return self._told(run)
 
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         run = self._run(state)
-        await self._bridge.arun(lambda: self._left(state["messages"], run))
+        await run.talk.leave(views_of(state["messages"]))
         return self._told(run)
 
     def _told(self, run: Run) -> dict[str, Any]:
@@ -262,22 +257,12 @@ class RecollectMiddleware(AgentMiddleware):
         return run_of(self._companion, state, self._session)
 
     async def _plan(self, request: ModelRequest, run: Run) -> SessionPlan:
-        views = [view_of(message) for message in request.messages]
-        return await self._companion.plan(
-            views, session=run.session, user=run.user, with_tools=self._with_tools
-        )
-
-    async def _left(self, messages: Sequence[AnyMessage], run: Run) -> None:
-        views = [view_of(message) for message in messages]
-        await self._companion.sync(views, session=run.session, user=run.user)
-        await self._companion.leave(session=run.session, user=run.user)
+        return await run.talk.plan(views_of(request.messages), with_tools=self._with_tools)
 
     async def _known(self, request: Any, run: Run) -> ToolMessage | None:
         """Return the result of an equal call that may be used instead of a new one."""
         call = request.tool_call
-        known = await self._companion.known_result(
-            call["name"], call["args"], session=run.session, user=run.user
-        )
+        known = await run.talk.known_result(call["name"], call["args"])
         if known is None:
             return None
         return ToolMessage(content=known, name=call["name"], tool_call_id=call["id"])
@@ -300,17 +285,14 @@ class RecollectMiddleware(AgentMiddleware):
 
     async def _archived_message(self, request: Any, message: ToolMessage, run: Run) -> ToolMessage:
         state = request.state if isinstance(request.state, Mapping) else {}
-        said = [view_of(it) for it in state.get("messages", ())]
         text = view_of(message).text
-        kept = await self._companion.result(
+        kept = await run.talk.result(
             request.tool_call["name"],
             request.tool_call["args"],
             text,
-            question=newest_words(said),
+            question=newest_words(views_of(state.get("messages", ()))),
             call_id=message.tool_call_id,
             failed=message.status == "error",
-            session=run.session,
-            user=run.user,
         )
         return message if kept == text else message.model_copy(update={"content": kept})
 
@@ -329,25 +311,29 @@ class RecollectMiddleware(AgentMiddleware):
 
     def _blocking(self, tool: str) -> Callable[..., str]:
         def call(**arguments: Any) -> str:
-            run = self._run()
-            return self._bridge.run(lambda: self._call(tool, arguments, run))
+            talk = self._run().talk
+            return self._bridge.run(lambda: talk.call(tool, _given(arguments)))
 
         return call
 
     def _awaited(self, tool: str) -> Callable[..., Awaitable[str]]:
         async def call(**arguments: Any) -> str:
-            run = self._run()
-            return await self._bridge.arun(lambda: self._call(tool, arguments, run))
+            return await self._run().talk.call(tool, _given(arguments))
 
         return call
 
-    async def _call(self, tool: str, arguments: Mapping[str, Any], run: Run) -> str:
-        box = self._companion.toolbox(user=run.user, session=run.session)
-        given = {
-            name: it.model_dump(exclude_unset=True) if hasattr(it, "model_dump") else it
-            for name, it in arguments.items()
-        }
-        return await box.call(tool, given)
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as JSON has them."""
+    return {
+        name: it.model_dump(exclude_unset=True) if hasattr(it, "model_dump") else it
+        for name, it in arguments.items()
+    }
+
+
+def views_of(messages: Iterable[AnyMessage]) -> list[Message]:
+    """Return LangChain messages as our own."""
+    return [view_of(message) for message in messages]
 
 
 def view_of(message: AnyMessage) -> Message:

@@ -17,8 +17,14 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from pydantic import PrivateAttr
 
-from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import Companion, newest_words, result_text, text_message
+from recollect.adapters.bridge import AnyMemory
+from recollect.adapters.companion import (
+    Companion,
+    Conversation,
+    newest_words,
+    result_text,
+    text_message,
+)
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message, Role
@@ -39,9 +45,7 @@ class RecollectBlock(BaseMemoryBlock[str]):
     is over: call `leave` with the history then. `degraded` tells what went wrong with memory.
     """
 
-    _bridge: Bridge = PrivateAttr()
-    _companion: Companion = PrivateAttr()
-    _session: str = PrivateAttr()
+    _talk: Conversation = PrivateAttr()
     # What the user said last, for the tools that are called about it.
     _asked: str = PrivateAttr("")
 
@@ -56,28 +60,25 @@ class RecollectBlock(BaseMemoryBlock[str]):
     ) -> None:
         # What is put here is put again by `leave`, with all that came after it.
         super().__init__(name=name, accept_short_term_memory=False, **options)
-        self._bridge = Bridge(memory)
-        self._companion = Companion(self._bridge.memory, language=language)
-        self._session = session
+        self._talk = Companion(memory, language=language).conversation(session)
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """Return what went wrong with memory so far."""
-        return self._companion.degraded
+        return self._talk.companion.degraded
 
     def tools(self) -> list[FunctionTool]:
         """Return the memory tools."""
-        box = self._companion.toolbox(session=self._session)
         return [
             FunctionTool(
                 async_fn=self._tool(spec.name),
                 metadata=ToolMetadata(
                     name=spec.name,
-                    description=spec.description(self._companion.language),
+                    description=spec.description(self._talk.companion.language),
                     fn_schema=spec.arguments,
                 ),
             )
-            for spec in box.specs
+            for spec in self._talk.toolbox.specs
         ]
 
     def archiving(self, tool: FunctionTool) -> FunctionTool:
@@ -86,55 +87,40 @@ class RecollectBlock(BaseMemoryBlock[str]):
 
     async def known(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Return what an equal call gave, if it may be used instead of a new call."""
-        return await self._bridge.arun(
-            lambda: self._companion.known_result(tool, arguments, session=self._session)
-        )
+        return await self._talk.known_result(tool, arguments)
 
     async def kept(self, tool: str, arguments: Mapping[str, Any], result: str) -> str:
         """Note a tool's result, and return it or what stands for a large one."""
-        return await self._bridge.arun(
-            lambda: self._companion.result(
-                tool, arguments, result, question=self._asked, session=self._session
-            )
-        )
+        return await self._talk.result(tool, arguments, result, question=self._asked)
 
     async def notes(self) -> SessionNotes | None:
         """Return what the tools of the conversation have found; None where memory fails."""
-        return await self._bridge.arun(lambda: self._companion.notes(self._session))
+        return await self._talk.notes()
 
     async def reset(self) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        await self._bridge.arun(lambda: self._companion.reset(self._session))
+        await self._talk.reset()
 
     async def reset_all(self) -> None:
         """Let go of everything that the tools of the conversation have found."""
-        await self._bridge.arun(lambda: self._companion.reset(self._session, everything=True))
+        await self._talk.reset(everything=True)
 
     async def leave(self, messages: Sequence[ChatMessage]) -> None:
         """Take over a history, and have it read for what is worth remembering."""
         views = [view for message in messages if (view := view_of(message)) is not None]
-        await self._bridge.arun(lambda: self._left(views))
+        await self._talk.leave(views)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         views = [view for it in messages or () if (view := view_of(it)) is not None]
         self._asked = asked = newest_words(views)
-        if not asked:
-            return ""
-        return await self._bridge.arun(
-            lambda: self._companion.context(asked, session=self._session)
-        )
+        return await self._talk.context(asked) if asked else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         await self.leave(messages)
 
-    async def _left(self, views: Sequence[Message]) -> None:
-        await self._companion.sync(views, session=self._session)
-        await self._companion.leave(session=self._session)
-
     def _tool(self, name: str) -> Callable[..., Any]:
         async def call(**arguments: Any) -> str:
-            box = self._companion.toolbox(session=self._session)
-            return await self._bridge.arun(lambda: box.call(name, arguments))
+            return await self._talk.call(name, arguments)
 
         return call
 

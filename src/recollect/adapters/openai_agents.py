@@ -12,9 +12,9 @@ tools are archived, and the session keeps what stands for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from agents import (
     Agent,
@@ -30,14 +30,17 @@ from agents.memory import SessionSettings
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 from agents.run import CallModelData, ModelInputData
 
-from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.bridge import AnyMemory
 from recollect.adapters.companion import Companion, applied, newest_words, result_text
 from recollect.context.notes import SessionNotes
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import is_memory_tool
 from recollect.domain.message import FilePart, Message, Part, Role, TextPart, ToolCall
+from recollect.memory.items import Items
 
 __all__ = ["AgentMemory", "RecollectSession"]
+
+T = TypeVar("T")
 
 _PLACE: Final = "openai-agents"
 # With these the provider keeps the history, and a call carries only what is new.
@@ -64,8 +67,7 @@ class RecollectSession:
             if session_settings is None
             else coerce_session_settings(session_settings)
         )
-        self._bridge = Bridge(memory)
-        self._companion = Companion(self._bridge.memory)
+        self._companion = Companion(memory)
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the newest items in their order, or all of them."""
@@ -74,28 +76,28 @@ class RecollectSession:
             return []
         # The SDK's own session takes a negative limit for none.
         wanted = None if most is None or most < 0 else most
-        found = await self._bridge.arun(
-            lambda: self._items.listed(self._place, limit=wanted, last_first=True)
+        found = await self._run(
+            lambda items: items.listed(self._place, limit=wanted, last_first=True)
         )
         return [dict(it.value) for it in reversed(found)]
 
     async def add_items(self, items: Sequence[Any]) -> None:
         """Add items at the end."""
         if items:
-            await self._bridge.arun(lambda: self._items.append(self._place, items))
+            await self._run(lambda kept: kept.append(self._place, items))
 
     async def pop_item(self) -> Any:
         """Remove the last item and return it, or None."""
-        last = await self._bridge.arun(lambda: self._items.pop(self._place))
+        last = await self._run(lambda items: items.pop(self._place))
         return None if last is None else dict(last.value)
 
     async def clear_session(self) -> None:
         """Remove every item of this session."""
-        await self._bridge.arun(lambda: self._items.clear(self._place))
+        await self._run(lambda items: items.clear(self._place))
 
-    @property
-    def _items(self) -> Any:
-        return self._companion.seen_by(None, self.session_id).items
+    async def _run(self, call: Callable[[Items], Awaitable[T]]) -> T:
+        memory = self._companion.seen_by(None, self.session_id)
+        return await self._companion.bridge.arun(lambda: call(memory.items))
 
     @property
     def _place(self) -> tuple[str, str]:
@@ -119,11 +121,10 @@ class AgentMemory:
         context_tokens: int | None = None,
         language: Tongue = "en",
     ) -> None:
-        self._bridge = Bridge(memory)
         self._companion = Companion(
-            self._bridge.memory, model=model, context_tokens=context_tokens, language=language
+            memory, model=model, context_tokens=context_tokens, language=language
         )
-        self._id = session
+        self._talk = self._companion.conversation(session)
         self.session = RecollectSession(session, memory)
         self.hooks = HandoffHooks(self)
         self._speakers: set[str] = set()
@@ -138,7 +139,6 @@ class AgentMemory:
     @property
     def tools(self) -> list[FunctionTool]:
         """Return the memory tools."""
-        box = self._companion.toolbox(session=self._id)
         # Strict schemas would make every argument required that has a default.
         return [
             FunctionTool(
@@ -148,7 +148,7 @@ class AgentMemory:
                 on_invoke_tool=self._memory_tool(told["name"]),
                 strict_json_schema=False,
             )
-            for told in box.json_schemas()
+            for told in self._talk.toolbox.json_schemas()
         ]
 
     def agent(self, agent: Agent[Any], *, with_tools: bool = True) -> Agent[Any]:
@@ -163,23 +163,14 @@ class AgentMemory:
         invoke = tool.on_invoke_tool
 
         async def call(context: Any, arguments: str) -> Any:
-            known = await self._bridge.arun(
-                lambda: self._companion.known_result(tool.name, arguments, session=self._id)
-            )
+            known = await self._talk.known_result(tool.name, arguments)
             result = await invoke(context, arguments) if known is None else known
             text = _text_of(result)
             if text is None or is_memory_tool(tool.name):
                 return result
             question = newest_words([view_of(it) for it in grouped(self._newest)])
-            kept = await self._bridge.arun(
-                lambda: self._companion.result(
-                    tool.name,
-                    arguments,
-                    text,
-                    question=question,
-                    call_id=context.tool_call_id,
-                    session=self._id,
-                )
+            kept = await self._talk.result(
+                tool.name, arguments, text, question=question, call_id=context.tool_call_id
             )
             return result if kept == text else kept
 
@@ -187,15 +178,15 @@ class AgentMemory:
 
     async def notes(self) -> SessionNotes | None:
         """Return what the tools of the conversation have found; None where memory fails."""
-        return await self._bridge.arun(lambda: self._companion.notes(self._id))
+        return await self._talk.notes()
 
     async def reset(self) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
-        await self._bridge.arun(lambda: self._companion.reset(self._id))
+        await self._talk.reset()
 
     async def reset_all(self) -> None:
         """Let go of everything that the tools of the conversation have found."""
-        await self._bridge.arun(lambda: self._companion.reset(self._id, everything=True))
+        await self._talk.reset(everything=True)
 
     def run_config(self, **options: Any) -> RunConfig:
         """Return the configuration of a run with memory; `options` are those of `RunConfig`."""
@@ -226,7 +217,8 @@ class AgentMemory:
         said = list(self._newest)
         if result is not None and result.raw_responses:
             said += result.raw_responses[-1].to_input_items()
-        await self._bridge.arun(lambda: self._left(said))
+        views = [] if self._is_kept_elsewhere else [view_of(it) for it in grouped(said)]
+        await self._talk.leave(views)
 
     async def input_filter(self, data: CallModelData[Any]) -> ModelInputData:
         """Change what goes to the model for this one call."""
@@ -234,15 +226,11 @@ class AgentMemory:
         pieces = grouped(given.input)
         views = [view_of(it) for it in pieces]
         if self._is_kept_elsewhere or not self._is_conversation(data):
-            told = await self._bridge.arun(
-                lambda: self._companion.context(newest_words(views), session=self._id)
-            )
+            told = await self._talk.context(newest_words(views))
             return ModelInputData(input=given.input, instructions=_joined(given, told))
         self._newest = list(given.input)
         with_tools = any(is_memory_tool(tool.name) for tool in data.agent.tools)
-        plan = await self._bridge.arun(
-            lambda: self._companion.plan(views, session=self._id, with_tools=with_tools)
-        )
+        plan = await self._talk.plan(views, with_tools=with_tools)
         sent = applied(pieces, plan, _replaced, _made)
         return ModelInputData(
             input=[item for piece in sent for item in piece],
@@ -259,16 +247,9 @@ class AgentMemory:
         same = self._newest[:1] == list(data.model_data.input[:1])
         return data.agent.name in self._speakers or same
 
-    async def _left(self, items: Sequence[Any]) -> None:
-        if items and not self._is_kept_elsewhere:
-            views = [view_of(it) for it in grouped(items)]
-            await self._companion.sync(views, session=self._id)
-        await self._companion.leave(session=self._id)
-
     def _memory_tool(self, name: str) -> Callable[..., Any]:
         async def call(_: Any, arguments: str) -> str:
-            box = self._companion.toolbox(session=self._id)
-            return await self._bridge.arun(lambda: box.call(name, arguments))
+            return await self._talk.call(name, arguments)
 
         return call
 

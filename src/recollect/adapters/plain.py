@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from recollect.adapters.companion import Companion
+from recollect.adapters.companion import Companion, Conversation
 from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.message_formats import read_messages, written
 from recollect.domain.context import Tongue
@@ -46,7 +46,7 @@ def wrap(
     tools unless `with_tools` says that the model does not get them.
     """
     companion = Companion(memory, model=model, context_tokens=context_tokens, language=language)
-    return Chat(companion, messages, session, provider, system, with_tools)
+    return Chat(companion.conversation(session), messages, provider, system, with_tools)
 
 
 class Chat:
@@ -54,18 +54,14 @@ class Chat:
 
     def __init__(
         self,
-        companion: Companion,
+        talk: Conversation,
         messages: Sequence[Mapping[str, Any]],
-        session: str | None,
         provider: Provider,
         system: str,
         with_tools: bool,
-        user: str | None = None,
     ) -> None:
-        self._companion = companion
-        self._user = user
+        self._talk = talk
         self._messages = messages
-        self._session = session
         self._provider: Provider = provider
         self._system = system
         self._with_guide = None if with_tools else False
@@ -73,12 +69,12 @@ class Chat:
     @property
     def degraded(self) -> tuple[str, ...]:
         """Return what went wrong with memory so far; the conversation goes on without it."""
-        return self._companion.degraded
+        return self._talk.companion.degraded
 
     @property
     def tools(self) -> list[dict[str, Any]]:
         """Return the memory tools as the provider takes them."""
-        box = self._companion.toolbox(session=self._session, user=self._user)
+        box = self._talk.toolbox
         return box.openai() if self._provider == "openai" else box.anthropic()
 
     async def to_send(self) -> Any:
@@ -88,13 +84,13 @@ class Chat:
             neutral = [message.message for message in read_messages(self._messages)]
             prompts += [it.text for it in neutral if it.role == "system"]
             said = [it for it in neutral if it.role != "system"]
-            session = await self._companion.session(self._session, user=self._user)
+            session = await self._talk.opened()
             await session.sync(said)
             query = next((it.text for it in reversed(said) if it.role == "user"), None)
             sent = await session.prepare(query, format="neutral", with_guide=self._with_guide)
             return written(_with_prompts(prompts, sent), self._provider)
         except RecollectError as problem:
-            self._companion.tell(problem)
+            self._talk.companion.tell(problem)
             return self._unchanged()
 
     async def answers(self, message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -102,10 +98,9 @@ class Chat:
 
         Other tools are the program's own to call. Anthropic wants all results in one message.
         """
-        box = self._companion.toolbox(session=self._session, user=self._user)
         (read,) = read_messages(message)
         results = [
-            (call.id, await box.call(call.name, call.arguments))
+            (call.id, await self._talk.call(call.name, call.arguments))
             for call in read.message.tool_calls
             if is_memory_tool(call.name)
         ]
@@ -120,16 +115,11 @@ class Chat:
 
     async def result(self, tool: str, arguments: object, result: str) -> str:
         """Return what to keep of a tool's result: itself, or what stands for a large one."""
-        return await self._companion.result(
-            tool, arguments, result, session=self._session, user=self._user
-        )
+        return await self._talk.result(tool, arguments, result)
 
     async def leave(self) -> None:
         """Take over what was said last, and have it read for what is worth remembering."""
-        said = [message.message for message in read_messages(self._messages)]
-        if said:
-            await self._companion.sync(said, session=self._session, user=self._user)
-        await self._companion.leave(session=self._session, user=self._user)
+        await self._talk.leave([message.message for message in read_messages(self._messages)])
 
     async def __aenter__(self) -> Chat:
         return self

@@ -35,11 +35,12 @@ from pydantic_ai.models import Model, ModelRequestContext
 from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import FunctionToolset
 
-from recollect.adapters.bridge import AnyMemory, Bridge
-from recollect.adapters.companion import MOST_SESSIONS, Companion, newest_words
+from recollect.adapters.bridge import AnyMemory
+from recollect.adapters.companion import MOST_SESSIONS, Companion, Conversation, newest_words
 from recollect.context.edits import Drop, Insert, Replace
 from recollect.context.history import SessionPlan
 from recollect.context.notes import SessionNotes
+from recollect.context.session import Session
 from recollect.domain.context import Tongue
 from recollect.domain.memory_tools import memory_guide
 from recollect.domain.message import FilePart, Message, Part, ToolCall
@@ -74,9 +75,8 @@ class RecollectMemory(AbstractCapability[Any]):
     ) -> None:
         self.id = ID
         self._given = memory
-        self._bridge = Bridge(memory)
         self._companion = Companion(
-            self._bridge.memory, model=model, context_tokens=context_tokens, language=language
+            memory, model=model, context_tokens=context_tokens, language=language
         )
         self._session = session
         self._user = user
@@ -110,7 +110,8 @@ class RecollectMemory(AbstractCapability[Any]):
         wanted = session or self._session or next(reversed(self._users), None)
         whose = user or (self._user if isinstance(self._user, str) else None)
         whose = whose or self._users.get(wanted or "")
-        return await self._bridge.arun(lambda: self._notes(wanted, whose))
+        talk = self._companion.conversation(wanted, whose)
+        return (await self._companion.bridge.arun(lambda: _opened(talk))).notes
 
     async def reset(self, session: str | None = None, *, user: str | None = None) -> None:
         """Let go of what belongs to the current question; cached structures stay."""
@@ -132,12 +133,7 @@ class RecollectMemory(AbstractCapability[Any]):
                 return None
             asked = newest_words([piece.view for piece in flattened(ctx.messages)])
             guide = memory_guide(self._companion.language) if self._with_tools else ""
-            known = ""
-            if asked:
-                session, user = self._whose(ctx)
-                known = await self._bridge.arun(
-                    lambda: self._companion.context(asked, session=session, user=user)
-                )
+            known = await self._talk(ctx).context(asked) if asked else ""
             return "\n\n".join(filter(None, (guide, known))) or None
 
         return told
@@ -166,12 +162,7 @@ class RecollectMemory(AbstractCapability[Any]):
         """Change what goes to the model for this one request."""
         flat = flattened(request_context.messages)
         views = [piece.view for piece in flat]
-        session, user = self._whose(ctx)
-        plan = await self._bridge.arun(
-            lambda: self._companion.plan(
-                views, session=session, user=user, with_tools=self._with_tools
-            )
-        )
+        plan = await self._talk(ctx).plan(views, with_tools=self._with_tools)
         parameters = request_context.model_request_parameters
         if plan.system:
             told = InstructionPart(content=plan.system, dynamic=True)
@@ -187,10 +178,7 @@ class RecollectMemory(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: Any, args: Any, handler: Any
     ) -> Any:
         """Answer a call whose result is known, where the settings allow it."""
-        session, user = self._whose(ctx)
-        known = await self._bridge.arun(
-            lambda: self._companion.known_result(call.tool_name, args, session=session, user=user)
-        )
+        known = await self._talk(ctx).known_result(call.tool_name, args)
         if known is None:
             return await handler(args)
         return await self.after_tool_execute(
@@ -207,17 +195,8 @@ class RecollectMemory(AbstractCapability[Any]):
             return result
         text = part.model_response_str()
         question = newest_words([piece.view for piece in flattened(ctx.messages)])
-        session, user = self._whose(ctx)
-        kept = await self._bridge.arun(
-            lambda: self._companion.result(
-                call.tool_name,
-                args,
-                text,
-                question=question,
-                call_id=call.tool_call_id,
-                session=session,
-                user=user,
-            )
+        kept = await self._talk(ctx).result(
+            call.tool_name, args, text, question=question, call_id=call.tool_call_id
         )
         if kept == text:
             return result
@@ -225,28 +204,18 @@ class RecollectMemory(AbstractCapability[Any]):
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Callable[[], Any]) -> Any:
         """Have the conversation read when the run is over, however it ends."""
-        session, user = self._whose(ctx)
+        talk = self._talk(ctx)
         views: list[Message] = []
         try:
-            with self._companion.calling(user):
+            with self._companion.calling(talk.user):
                 result = await handler()
             views = [piece.view for piece in flattened(result.all_messages())]
             return result
         finally:
             # What was said before a failure was taken over with the last request.
-            await self._bridge.arun(lambda: self._left(views, session, user))
+            await talk.leave(views)
 
-    async def _left(self, views: Sequence[Message], session: str | None, user: str | None) -> None:
-        if views:
-            await self._companion.sync(views, session=session, user=user)
-        await self._companion.leave(session=session, user=user)
-
-    async def _notes(self, session: str | None, user: str | None) -> SessionNotes:
-        opened = await self._companion.session(session, user=user)
-        await opened
-        return opened.notes
-
-    def _whose(self, ctx: RunContext[Any]) -> tuple[str | None, str | None]:
+    def _talk(self, ctx: RunContext[Any]) -> Conversation:
         session = self._session or ctx.conversation_id
         named = self._user(ctx) if callable(self._user) else self._user
         user = self._companion.user_of(named or None, session)
@@ -255,15 +224,17 @@ class RecollectMemory(AbstractCapability[Any]):
             self._users.move_to_end(session)
             while len(self._users) > MOST_SESSIONS:
                 self._users.popitem(last=False)
-        return session, user
+        return self._companion.conversation(session, user)
 
     def _tool(self, name: str) -> Callable[..., Any]:
         async def call(ctx: RunContext[Any], **arguments: Any) -> str:
-            session, user = self._whose(ctx)
-            box = self._companion.toolbox(user=user, session=session)
-            return await self._bridge.arun(lambda: box.call(name, arguments))
+            return await self._talk(ctx).call(name, arguments)
 
         return call
+
+
+async def _opened(talk: Conversation) -> Session:
+    return await (await talk.opened())
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,20 +18,19 @@ from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMe
 from langchain_core.runnables import RunnableLambda
 from langgraph.managed import RemainingSteps
 
-from recollect.adapters.bridge import AnyMemory, Bridge
+from recollect.adapters.bridge import AnyMemory
 from recollect.adapters.companion import Companion, newest_words
 from recollect.adapters.langchain import (
     MemoryState,
     RecollectMiddleware,
     Run,
     run_of,
-    view_of,
+    views_of,
     with_system_text,
 )
 from recollect.domain.context import Tongue
 from recollect.domain.message import Message
 from recollect.domain.profile import written_by
-from recollect.errors import RecollectError
 from recollect.language.extraction.own_words import are_own_words
 
 __all__ = ["SupervisorMemory"]
@@ -52,8 +51,8 @@ class SupervisorMemory:
     def __init__(self, memory: AnyMemory, *, language: Tongue = "en") -> None:
         self._memory = memory
         self._language: Tongue = language
-        self._bridge = Bridge(memory)
-        self.companion = Companion(self._bridge.memory, language=language)
+        self.companion = Companion(memory, language=language)
+        self._bridge = self.companion.bridge
 
     def supervisor(self, **options: Any) -> RecollectMiddleware:
         """Return the supervisor's middleware: recall at entry, its conversation, its tools."""
@@ -96,20 +95,17 @@ class SupervisorMemory:
 
     async def known(self, messages: Sequence[AnyMessage], run: Run) -> str:
         """Return what is remembered about the task at hand, if it needs memory at all."""
-        task = newest_words([view_of(message) for message in messages])
+        task = newest_words(views_of(messages))
         known = ""
-        try:
-            memory = self.companion.seen_by(run.user, run.session)
-            if task and (await memory.route(task)).should_read:
-                known = await self.companion.context(task, session=run.session, user=run.user)
-        except RecollectError as problem:
-            self.companion.tell(problem)
+        with self.companion.going_on():
+            if task and (await run.talk.memory.route(task)).should_read:
+                known = await run.talk.context(task)
         run.add(self.companion.take_degraded())
         return known
 
     async def write(self, agent: str, messages: Sequence[AnyMessage], run: Run) -> None:
         """Write what the user asked to keep, what the agent concluded and what its tools did."""
-        said = [view_of(message) for message in messages]
+        said = views_of(messages)
         start = max((at for at, it in enumerate(said) if it.role == "user"), default=-1)
         for native, message in zip(messages[start:], said[start:], strict=True):
             is_answer = isinstance(native, AIMessage) and not native.tool_calls
@@ -120,8 +116,8 @@ class SupervisorMemory:
     async def _write(self, agent: str, message: Message, run: Run) -> None:
         text = message.text[:_LONGEST]
         source = "user" if message.role == "user" else agent
-        try:
-            memory = self.companion.seen_by(run.user, run.session)
+        with self.companion.going_on():
+            memory = run.talk.memory
             judged = await memory.route(text)
             if judged.should_write and judged.namespaces:
                 # The answer of an agent, and text that a user pasted, are not the user's words.
@@ -132,8 +128,6 @@ class SupervisorMemory:
                     source=source,
                     metadata=written_by({}, None if is_own else "model"),
                 )
-        except RecollectError as problem:
-            self.companion.tell(problem)
 
 
 class SupervisorState(MemoryState):
@@ -150,6 +144,7 @@ class _Worker(AgentMiddleware):
     def __init__(self, memory: SupervisorMemory, agent: str) -> None:
         super().__init__()
         self._memory = memory
+        self._bridge = memory.companion.bridge
         self._agent = agent
         self.tools = []
 
@@ -182,7 +177,3 @@ class _Worker(AgentMiddleware):
     def _told(self, run: Run) -> dict[str, Any]:
         # A sub-agent that is a tool gives its state to nobody: the supervisor tells it too.
         return {"memory_degraded": list(run.problems)}
-
-    @property
-    def _bridge(self) -> Bridge:
-        return self._memory._bridge

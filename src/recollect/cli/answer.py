@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recollect.domain.views import as_json
 from recollect.errors import StorageError
@@ -20,13 +20,21 @@ if TYPE_CHECKING:
     from recollect.domain.job import Progress
     from recollect.domain.write import Pending
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found or done, and how to show it to a person."""
+    """What was found or done, how to show it to a person, and the exit code of the command."""
 
     value: object
     show: Callable[[Console], None]
+    status: int = 0
+
+    @classmethod
+    def of(cls, value: T, show: Callable[[Console, T], None], status: int = 0) -> Answer:
+        """Return the answer of a value that is shown as a whole."""
+        return cls(value, lambda console: show(console, value), status)
 
 
 def say(answer: Answer, *, as_object: bool) -> None:

@@ -1,4 +1,4 @@
-"""The command line on one page: every command, where help lists it, and how errors are told."""
+"""The command line: how the commands of the catalogue are run, and how errors are told."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter
 from typing import Annotated, Any, Final, TextIO
@@ -17,8 +16,9 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from recollect.cli.answer import say
-from recollect.cli.command import GUEST, Guest, Missing, as_command, over, with_options
-from recollect.cli.help import PlainCommand, PlainGroup, example_of
+from recollect.cli.catalogue import COMMANDS, GROUPS, PANEL_OF_GROUPS, Command, Group
+from recollect.cli.command import GUEST, Guest, as_command, over, with_options
+from recollect.cli.help import PlainCommand, PlainGroup
 from recollect.cli.options import Shared, require_utf8
 from recollect.domain.views import as_json
 from recollect.errors import (
@@ -89,236 +89,7 @@ def bad_usage(problem: typer.TyperException) -> InvalidInput:
     )
 
 
-# --- The command line on one page: every command, its name and where help lists it ----------------
-
-# A command by its name, and where its function is: its module is imported when it is called.
-_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "Remember and recall": {
-        "remember": "records.remember",
-        "write": "write.write",
-        "recall": "lookups.recall",
-        "context": "prompt.context",
-        "observe": "records.observe",
-        "used": "prompt.used",
-        "rejected": "prompt.rejected",
-        "extract": "write.extract",
-        "route": "write.route",
-        "names": "write.names",
-        "chat": "chat.chat",
-    },
-    "Look and correct": {
-        "list": "lookups.list_records",
-        "turns": "lookups.list_turns",
-        "sessions": "directory.sessions",
-        "tags": "directory.tags",
-        "graph": "directory.graph",
-        "categories": "directory.categories",
-        "show": "lookups.show_record",
-        "profile": "prompt.profile",
-        "edit": "records.edit",
-        "history": "lookups.history",
-        "trace": "write.trace",
-        "undo": "records.undo",
-        "tag": "records.tag",
-        "delete": "records.delete",
-        "purge": "removal.purge",
-        "forget": "removal.forget",
-    },
-    "Keep in order": {
-        "health": "upkeep.health",
-        "conflicts": "upkeep.conflicts",
-        "resolve": "upkeep.resolve",
-        "reopen": "upkeep.reopen",
-        "quarantine": "upkeep.quarantine",
-        "accept": "upkeep.accept",
-        "reject": "upkeep.reject",
-        "buffer": "upkeep.buffer",
-        "promote": "upkeep.promote",
-        "sweep": "upkeep.sweep",
-    },
-    "Run and keep": {
-        "init": "model_setup.init",
-        "serve": "processes.serve",
-        "mcp": "processes.mcp",
-        "demo": "data.demo",
-        "work": "data.work",
-        "stats": "lookups.stats",
-        "doctor": "repair.doctor",
-        "reindex": "repair.reindex",
-        "reconcile": "repair.reconcile",
-        "where": "data.where",
-        "backup": "data.backup",
-        "restore": "data.restore",
-        "copy": "data.copy",
-        "export": "transfer.export_to",
-        "import": "transfer.import_from",
-        "eval": "questions.evaluate",
-        "version": "processes.version",
-    },
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Commands under one name, with the function of each in a module."""
-
-    summary: str
-    about: str
-    module: str
-    commands: Mapping[str, str]
-    # Benchmarks read no memory of anybody's.
-    has_shared_options: bool = True
-
-
-_GROUPS: Final[Mapping[str, _Group]] = {
-    "models": _Group(
-        "List, choose and test embedding models.",
-        "The models that turn text into vectors.",
-        "models",
-        {"list": "list_models", "use": "use", "check": "check", "calibrate": "calibrate"},
-    ),
-    "tools": _Group(
-        "List the memory tools of an agent and call one.",
-        "The memory tools of an agent.",
-        "tools",
-        {"list": "list_tools", "call": "call", "guide": "guide"},
-    ),
-    "archives": _Group(
-        "List, read, search and clean up archived tool results.",
-        "Archived tool results.",
-        "archives",
-        {
-            "list": "list_archives",
-            "show": "show_archive",
-            "search": "search_archives",
-            "delete": "delete_archive",
-            "sweep": "sweep",
-        },
-    ),
-    "kb": _Group(
-        "Add, search and remove documents.",
-        "The knowledge base: documents an agent can rely on.",
-        "kb",
-        {
-            "add": "add",
-            "sync": "sync",
-            "list": "list_documents",
-            "ls": "list_documents",
-            "show": "show_document",
-            "search": "search",
-            "rm": "remove",
-            "stats": "stats",
-        },
-    ),
-    "jobs": _Group(
-        "List background jobs and cancel them.",
-        "Background jobs; finished ones are listed for a day.",
-        "data",
-        {"list": "list_jobs", "show": "show_job", "cancel": "cancel_job"},
-    ),
-    "keys": _Group(
-        "Create, list and revoke the keys of the server.",
-        "Keys that open the server, each with a role.",
-        "keys",
-        {"create": "create_key", "list": "list_keys", "revoke": "revoke_key"},
-    ),
-    "agents": _Group(
-        "See and change how agents use memory.",
-        "How agents use memory; what is set goes before the file.",
-        "agents",
-        {
-            "list": "list_agents",
-            "show": "show_agent",
-            "set": "set_agent",
-            "try": "try_store",
-            "move": "move_agent",
-            "delete": "delete_agent",
-        },
-    ),
-    "workspace": _Group(
-        "List the scopes, users, agents and contents of the whole workspace.",
-        "All scopes of a workspace; reading them is audited.",
-        "directory",
-        {
-            "list": "workspace_list",
-            "scopes": "workspace_scopes",
-            "users": "workspace_users",
-            "agents": "workspace_agents",
-            "sessions": "workspace_sessions",
-            "tags": "workspace_tags",
-            "graph": "workspace_graph",
-            "categories": "workspace_categories",
-            "records": "workspace_records",
-            "recall": "workspace_recall",
-            "health": "workspace_health",
-            "conflicts": "workspace_conflicts",
-            "audit": "workspace_audit",
-        },
-    ),
-    "share": _Group(
-        "Propose what all agents should know, and decide on proposals.",
-        "What all agents of the workspace share, and proposals.",
-        "share",
-        {
-            "propose": "propose",
-            "proposals": "list_proposals",
-            "approve": "approve",
-            "reject": "reject",
-            "reopen": "reopen",
-            "withdraw": "withdraw",
-            "list": "list_shared",
-            "show": "show_shared",
-            "edit": "edit",
-            "delete": "delete",
-            "undo": "undo",
-        },
-    ),
-    "audit": _Group(
-        "Show the audit log, verify it, and replay past recalls.",
-        "The audit log: what happened to memory, by whom and why.",
-        "audit",
-        {
-            "tail": "tail",
-            "list": "tail",
-            "show": "show_entries",
-            "verify": "verify",
-            "replay": "replay",
-        },
-    ),
-    "bench": _Group(
-        "Measure the quality and the speed of recall.",
-        "Measure the quality of recall and the speed of memory.",
-        "bench",
-        {
-            name: name
-            for name in ("recall", "chunks", "judge", "extract", "route", "digests", "speed")
-        },
-        has_shared_options=False,
-    ),
-}
-# What commands do where there is no memory; all others refuse.
-_MISSING: Final[Mapping[str, Missing]] = {
-    **dict.fromkeys(
-        (
-            *(
-                "remember",
-                "write",
-                "observe",
-                "names",
-                "chat",
-                "import",
-                "demo",
-                "work",
-                "tools call",
-            ),
-            *("kb add", "kb sync", "keys create", "agents set", "share propose"),
-        ),
-        "create",
-    ),
-    # What is stored matters little to these.
-    **dict.fromkeys(("route", "tools list", "tools guide"), "pretend"),
-}
-_PANEL_OF_GROUPS: Final = "Run and keep"
+# --- The commands of `catalogue`, each made when it is looked up ----------------------------------
 
 _VERSION: Final = Parameter(
     "version",
@@ -361,19 +132,17 @@ def run_for_guest(arguments: Sequence[str], guest: Guest) -> int:
 def _command() -> TyperGroup:
     app = _typer(epilog=EXIT_CODES, add_completion=True)
     app.callback(invoke_without_command=True)(with_options(_before_any_command, _VERSION))
-    panels = {name: panel for panel, names in _COMMANDS.items() for name in names}
+    panels = {name: panel for panel, names in COMMANDS.items() for name in names}
 
     def make(name: str) -> Any:
-        if name in _GROUPS:
-            return _made_group(name, _GROUPS[name])
-        panel = panels[name]
-        body = _found(_COMMANDS[panel][name])
-        return _made(name, as_command(body, missing=_MISSING.get(name, "refuse")), panel)
+        if name in GROUPS:
+            return _made_group(name, GROUPS[name])
+        return _made(name, COMMANDS[panels[name]][name], panels[name])
 
-    return _lazy_group(app, (*panels, *_GROUPS), make)
+    return _lazy_group(app, (*panels, *GROUPS), make)
 
 
-def _made_group(name: str, group: _Group) -> TyperGroup:
+def _made_group(name: str, group: Group) -> TyperGroup:
     app = _typer(
         name=name,
         help=group.about,
@@ -385,23 +154,26 @@ def _made_group(name: str, group: _Group) -> TyperGroup:
     else:
         app.callback()(lambda: None)
 
-    def make(command: str) -> Any:
-        body = _found(f"{group.module}.{group.commands[command]}")
-        full = f"{name} {command}"
-        if group.has_shared_options:
-            body = as_command(body, missing=_MISSING.get(full, "refuse"))
-        return _made(full, body)
+    def make(own: str) -> Any:
+        is_plain = not group.has_shared_options
+        return _made(f"{name} {own}", group.commands[own], is_plain=is_plain)
 
     made = _lazy_group(app, group.commands, make)
-    made.rich_help_panel = _PANEL_OF_GROUPS
+    made.rich_help_panel = PANEL_OF_GROUPS
     return made
 
 
-def _made(name: str, run: Callable[..., Any], panel: str | None = None) -> Any:
+def _made(name: str, command: Command, panel: str | None = None, *, is_plain: bool = False) -> Any:
+    run = _found(command.place)
+    if not is_plain:
+        run = as_command(run, missing=command.missing)
+    example = None
+    if command.example is not None:
+        example = f"Example: recollect {name} {command.example}".rstrip()
     app = _typer()
-    app.command(
-        name.rpartition(" ")[2], cls=PlainCommand, rich_help_panel=panel, epilog=example_of(name)
-    )(run)
+    app.command(name.rpartition(" ")[2], cls=PlainCommand, rich_help_panel=panel, epilog=example)(
+        run
+    )
     # An app of one command is that command.
     return get_command(app)
 
@@ -450,7 +222,7 @@ def _found(place: str) -> Callable[..., Any]:
 def _before_any_command(context: typer.Context, *, version: bool, **given: Any) -> None:
     """Durable memory for agents that people can see, search, correct and delete."""
     if version:
-        answer = _found(_COMMANDS[_PANEL_OF_GROUPS]["version"])()
+        answer = _found(COMMANDS[PANEL_OF_GROUPS]["version"].place)()
         say(answer, as_object=over(None, Shared(**given)).json)
         raise typer.Exit
     _before_a_command(context, **given)

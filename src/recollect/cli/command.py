@@ -15,11 +15,12 @@ from inspect import Parameter, Signature
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TextIO, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO, TypeVar, get_type_hints
 
 import typer
 
 from recollect.cli.answer import Answer, say, tell_pending
+from recollect.cli.catalogue import Missing
 from recollect.cli.options import OptionGroup, Shared
 from recollect.domain.files import make_file, make_folder
 from recollect.errors import NotFound
@@ -106,17 +107,13 @@ class Guest(Protocol):
 
     err: TextIO
 
-    def run(self, body: Body, shared: Shared, arguments: dict[str, Any]) -> None:
-        """Run the body of a command, and keep what it answers."""
+    def run(self, body: Body, shared: Shared, arguments: dict[str, Any]) -> int:
+        """Run the body of a command, and keep what it answers; its exit code."""
         ...
 
 
 # Whose command this thread runs; None for one's own.
 GUEST: Final[ContextVar[Guest | None]] = ContextVar("GUEST", default=None)
-
-# What a command does where there is no memory yet: create one, use an empty one that ends with it,
-# or say that there is none.
-Missing = Literal["create", "pretend", "refuse"]
 
 
 def as_command(body: Body, *, missing: Missing = "refuse") -> Callable[..., None]:
@@ -140,17 +137,15 @@ def as_command(body: Body, *, missing: Missing = "refuse") -> Callable[..., None
         arguments |= {
             parameter.name: shared for parameter in parameters if parameter.annotation is Shared
         }
-        guest = GUEST.get()
-        if guest is not None:
-            guest.run(body, shared, arguments)
-            return
-        if takes_memory:
-            asyncio.run(_with_memory(body, shared, arguments, missing))
-            return
-        result = body(**arguments)
-        answer = asyncio.run(result) if isinstance(result, Coroutine) else result
-        if answer is not None:
-            say(answer, as_object=shared.json)
+        if (guest := GUEST.get()) is not None:
+            status = guest.run(body, shared, arguments)
+        elif takes_memory:
+            status = asyncio.run(_with_memory(body, shared, arguments, missing))
+        else:
+            result = body(**arguments)
+            status = _said(asyncio.run(result) if isinstance(result, Coroutine) else result, shared)
+        if status:
+            raise typer.Exit(status)
 
     run.__doc__ = body.__doc__
     return with_options(run, *(option for it in declared for option in _options(it)))
@@ -226,15 +221,21 @@ def _no_memory(settings: Settings) -> NotFound:
 
 async def _with_memory(
     body: Body, shared: Shared, arguments: dict[str, Any], missing: Missing
-) -> None:
+) -> int:
     # What is asked first; most of the time until the answer is the model's loading.
     question: str | None = arguments.get("query")
     async with opened(shared, question, missing=missing) as memory:
         result = body(memory, **arguments)
-        answer = await result if isinstance(result, Coroutine) else result
-        if answer is not None:
-            # Before the memory is closed, which may take a while.
-            say(answer, as_object=shared.json)
+        # Before the memory is closed, which may take a while.
+        return _said(await result if isinstance(result, Coroutine) else result, shared)
+
+
+def _said(answer: Answer | None, shared: Shared) -> int:
+    """Print what a command answers, if it has not done so itself; its exit code."""
+    if answer is None:
+        return 0
+    say(answer, as_object=shared.json)
+    return answer.status
 
 
 def _options(parameter: Parameter) -> list[Parameter]:

@@ -190,7 +190,7 @@ class _SocketGuest(Guest):
         self.out = io.StringIO()
         self.told = self.err = io.StringIO()
 
-    def run(self, body: Body, shared: Shared, arguments: dict[str, Any]) -> None:
+    def run(self, body: Body, shared: Shared, arguments: dict[str, Any]) -> int:
         try:
             memory = self._host.seen_by(shared, self._request["folder"])
         except RecollectError as problem:
@@ -199,15 +199,17 @@ class _SocketGuest(Guest):
             raise _Declined("nobody waits")
         self.has_begun = True
         answer = self._host.wait_for(_answered(body, memory, arguments))
-        if answer is not None:
-            self.out.write(
-                render(
-                    answer,
-                    as_object=shared.json,
-                    width=self._request["width"],
-                    environment=self._request["terminal"],
-                )
+        if answer is None:
+            return 0
+        self.out.write(
+            render(
+                answer,
+                as_object=shared.json,
+                width=self._request["width"],
+                environment=self._request["terminal"],
             )
+        )
+        return answer.status
 
     async def _is_wanted(self) -> bool:
         """Return whether the process still waits: one that gave up does it itself."""

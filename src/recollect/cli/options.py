@@ -47,8 +47,10 @@ def text_of(argument: str | None) -> str | None:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-def moment_of(text: str, name: str) -> datetime:
-    """Return a date or a time in ISO form; without a zone it is the local one."""
+def moment_of(text: str | None, name: str) -> datetime | None:
+    """Return a date or a time in ISO form, if one was given; without a zone it is local."""
+    if text is None:
+        return None
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone() if moment.tzinfo is None else moment
@@ -97,15 +99,27 @@ class OptionGroup:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
+def option(text: str, *names: str, **more: Any) -> Any:
+    """Return an option: what help says of it, and its names if they are not the parameter's."""
+    return typer.Option(*names, help=text, **more)
+
+
+def argument(text: str, **more: Any) -> Any:
+    """Return an argument, with what help says of it."""
+    return typer.Argument(help=text, **more)
+
+
 def _option(panel: str, text: str, *names: str, metavar: str | None = None) -> Any:
-    return typer.Option(
-        *names, help=text, metavar=metavar, rich_help_panel=panel, show_default=False
-    )
+    return option(text, *names, metavar=metavar, rich_help_panel=panel, show_default=False)
 
 
-Limit = Annotated[int, typer.Option(help="Maximum number.")]
-PageMark = Annotated[
-    str | None, typer.Option(metavar="MARK", help="Continue after the previous page.")
+Limit = Annotated[int, option("Maximum number.")]
+PageMark = Annotated[str | None, option("Continue after the previous page.", metavar="MARK")]
+
+Most = Annotated[int | None, option("Maximum number; default: from the settings.")]
+PerPage = Annotated[int, option("Number per page.")]
+Question = Annotated[
+    str, argument("The question; - reads it from standard input.", callback=text_of)
 ]
 
 _EVERYWHERE: Final = "Common options"
@@ -210,11 +224,11 @@ class CommonFilterOptions(OptionGroup):
             facet=self.facet,
             tags=self.tag,
             status=self.status,
-            since=_moment(self.since, "--since"),
-            until=_moment(self.until, "--until"),
+            since=moment_of(self.since, "--since"),
+            until=moment_of(self.until, "--until"),
             task=self.task,
-            as_of=_moment(self.as_of, "--as-of"),
-            valid_at=_moment(self.valid_at, "--valid-at"),
+            as_of=moment_of(self.as_of, "--as-of"),
+            valid_at=moment_of(self.valid_at, "--valid-at"),
         )
 
 
@@ -328,7 +342,3 @@ def _value(option: str, given: Any) -> Any:
     if isinstance(given, list):
         return [item for item in cast("list[str]", given) if item]
     return given
-
-
-def _moment(text: str | None, name: str) -> datetime | None:
-    return None if text is None else moment_of(text, name)

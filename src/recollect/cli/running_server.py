@@ -12,38 +12,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from recollect.cli.catalogue import GROUPS, command_of
+
 if TYPE_CHECKING:
     from socket import socket
 
-# Commands that only ask the memory and print the answer: they touch no file and no terminal.
-SERVED: Final = frozenset(
-    {
-        *("remember", "write", "recall", "used", "rejected", "route", "names", "list", "turns"),
-        *("sessions", "tags", "categories", "show", "profile", "edit", "history", "trace"),
-        *("undo", "tag", "delete", "health", "conflicts", "resolve", "quarantine", "accept"),
-        *(
-            "reopen",
-            "share reopen",
-            "reject",
-            "buffer",
-            "promote",
-            "stats",
-            "kb list",
-            "kb ls",
-            "kb search",
-        ),
-        *(
-            "kb stats",
-            "share propose",
-            "share proposals",
-            "share approve",
-            "share reject",
-            "share withdraw",
-        ),
-        *("share list", "share show", "share edit", "share delete", "jobs list", "jobs show"),
-    }
-)
-_GROUPS: Final = frozenset({"kb", "share", "jobs"})
 _SHARED: Final = frozenset({"--data", "--user", "--agent", "--workspace", "--org"})
 # Who asks for these is shown a page about the command; - is standard input.
 _NOT_SERVED: Final = frozenset({"-h", "--help", "--", "-", "--version"})
@@ -119,8 +92,8 @@ def _served(arguments: Sequence[str]) -> list[str] | None:
         elif not word.startswith("-"):
             words.append(word)
         at += 1
-    command = " ".join(words[:2] if words[:1] and words[0] in _GROUPS else words[:1])
-    return asked if command in SERVED else None
+    command = command_of(" ".join(words[:2] if words[:1] and words[0] in GROUPS else words[:1]))
+    return asked if command is not None and command.is_served else None
 
 
 def _database(asked: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.domain.meter import MetricFigures
     from recollect.domain.model_tier import ModelUsage
     from recollect.domain.page import Page
-    from recollect.domain.profile import Profile, ProfileLine
+    from recollect.domain.profile import Profile
     from recollect.domain.relation import Link
     from recollect.domain.stats import Diagnosis, Health, RedisStats, SpoolStats, Stats
     from recollect.domain.upkeep import Dispute, Swept
@@ -73,11 +73,8 @@ def in_full(console: Console, item: Record | Turn) -> None:
     if isinstance(item, Record):
         form["links"] = [_link(link, item.id) for link in item.links]
     content = form.pop("content")
-    table = plain_table("", "")
-    for name, value in form.items():
-        if value not in (None, "", [], {}):
-            table.add_row(Text(name, style="dim"), harmless(told(value)))
-    console.print(table)
+    given = {name: it for name, it in form.items() if it not in (None, "", [], {})}
+    _facts_table(console, {name: harmless(told(it)) for name, it in given.items()})
     console.print()
     console.print(Text(harmless(content)), soft_wrap=True)
 
@@ -111,12 +108,18 @@ def listed(
     return Answer(page, lambda console: page_of(console, page, tell, *more, none=none))
 
 
-def page_of_records(console: Console, page: Page[Record]) -> None:
-    page_of(console, page, record_card, none="No records.")
+def said(value: object, text: str) -> Answer:
+    """Return an answer that is a line of text for a person."""
+    return Answer(value, lambda console: line(console, text))
 
 
-def page_of_turns(console: Console, page: Page[Turn]) -> None:
-    page_of(console, page, turn_card, none="No turns.")
+def paged(page: Page[T], tell: Callable[[Console, T], None], none: str) -> Answer:
+    """Return the answer of a command that lists something, each item as `tell` shows it."""
+    return Answer(page, lambda console: page_of(console, page, tell, none=none))
+
+
+def records(page: Page[Record]) -> Answer:
+    return paged(page, record_card, "No records.")
 
 
 def recalled(console: Console, found: Recalled) -> None:
@@ -177,10 +180,7 @@ def stats(console: Console, figures: Stats) -> None:
         **{f"{it.task} model": _tier(it) for it in figures.models},
         **{f"{it.kind} store": _followed(it) for it in figures.followers},
     }
-    table = plain_table("", "")
-    for name, value in rows.items():
-        table.add_row(Text(name, style="dim"), value)
-    console.print(table)
+    _facts_table(console, rows)
 
 
 def _followed(store: FollowerState) -> str:
@@ -449,26 +449,21 @@ def _left_out(near_misses: Sequence[NearMiss]) -> Table:
 # --- How the audit looks on a terminal ------------------------------------------------------------
 
 
-def page_of_entries(console: Console, page: Page[AuditEntry]) -> None:
-    """Print one entry per line, so that ids can be copied."""
-
-    def tell(console: Console, entry: AuditEntry) -> None:
-        place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
-        line(console, f"{_told(entry)}  in {entry.scope.key}  {place}")
-
-    page_of(console, page, tell, none="No entries.")
+def entry_line(entry: AuditEntry) -> str:
+    """Return an entry as one line, so that ids can be copied."""
+    place = "unsealed" if entry.seq is None else f"seq {entry.seq}"
+    return f"{_told(entry)}  in {entry.scope.key}  {place}"
 
 
 def entries_in_full(console: Console, entries: Sequence[AuditEntry]) -> None:
     for entry in entries:
         console.print(Text(harmless(_told(entry)), style="bold"), soft_wrap=True)
-        table = plain_table("", "")
-        for name, value in entry.payload.items():
-            if name == "digests":
-                continue
-            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            table.add_row(Text(f"  {name}", style="dim"), harmless(told))
-        console.print(table)
+        told = {
+            f"  {name}": it if isinstance(it, str) else json.dumps(it, ensure_ascii=False)
+            for name, it in entry.payload.items()
+            if name != "digests"
+        }
+        _facts_table(console, {name: harmless(text) for name, text in told.items()})
 
 
 def verdict(console: Console, found: AuditVerdict) -> None:
@@ -514,20 +509,16 @@ def profile(console: Console, found: Profile) -> None:
     """Print the lines of a profile with the ids of their records."""
     if not found.lines:
         line(console, "The profile is empty.")
-    for it in found.lines:
-        _profile_line(console, it)
-    if found.left_out:
-        line(console, "Left out, as there is no room:")
-        for it in found.left_out:
-            _profile_line(console, it)
-    if found.hidden:
-        line(console, "Hidden:")
-        for it in found.hidden:
-            _profile_line(console, it)
-
-
-def _profile_line(console: Console, it: ProfileLine) -> None:
-    line(console, f"{it.id}  {it.facet or '-':13}  {_shortened(it.text)}")
+    parts = {
+        "": found.lines,
+        "Left out, as there is no room:": found.left_out,
+        "Hidden:": found.hidden,
+    }
+    for title, lines in parts.items():
+        if title and lines:
+            line(console, title)
+        for it in lines:
+            line(console, f"{it.id}  {it.facet or '-':13}  {_shortened(it.text)}")
 
 
 def _told(entry: AuditEntry) -> str:
@@ -558,7 +549,7 @@ def health(console: Console, found: Health) -> None:
         f"{found.compared:,} records",
         "fullest scope": f"{found.fullest:,} of {room}",
     }
-    _table(console, rows)
+    _facts_table(console, rows)
     for pair in found.duplicates:
         line(console, f"alike ({pair.probability:.2f}): {pair.first} {pair.second}")
 
@@ -596,8 +587,12 @@ def swept(console: Console, found: Swept) -> None:
         "purged": found.purged,
         "archives": found.archives,
     }
-    _table(console, {name: f"{number:,}" for name, number in rows.items() if number})
-    _table(console, {name: _counts(did.items()) for name, did in found.by_category.items()})
+    for facts in (
+        {name: f"{number:,}" for name, number in rows.items() if number},
+        {name: _counts(did.items()) for name, did in found.by_category.items()},
+    ):
+        if facts:
+            _facts_table(console, facts)
     for record in found.named:
         line(console, f"{record.action} ({record.reason}): {record.id}  {record.title}")
 
@@ -606,9 +601,8 @@ def _to_do(number: int, command: str) -> str:
     return f"{number:,}  → {command}" if number else "0"
 
 
-def _table(console: Console, rows: Mapping[str, str]) -> None:
+def _facts_table(console: Console, rows: Mapping[str, str]) -> None:
     table = plain_table("", "")
     for name, value in rows.items():
         table.add_row(Text(name, style="dim"), value)
-    if rows:
-        console.print(table)
+    console.print(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 
 from recollect.client.connection import Connection, at, decoded
 from recollect.client.views import RemoteArchives, ScopedRemote, earlier_result, spelled_range
@@ -12,7 +12,7 @@ from recollect.context.anthropic_messages import AnthropicMessages
 from recollect.context.archives.manager import ToolResultManager
 from recollect.context.edits import AnyMessage, Drop, Edit, Insert, Keep, Replace
 from recollect.context.history import SessionPlan
-from recollect.context.message_formats import Format, GivenMessage, Prepared
+from recollect.context.message_formats import Format, GivenMessage
 from recollect.context.notes import SessionNotes
 from recollect.context.offers import Offer
 from recollect.context.openai_messages import to_openai
@@ -123,42 +123,6 @@ class RemoteSession(ScopedRemote, Session):
         await self._read_notes()
         return tuple(decoded(Turn, it) for it in told["items"])
 
-    @overload
-    async def prepare(
-        self,
-        query: str | None = None,
-        *,
-        load: str | Iterable[str] = (),
-        format: Literal["openai"] = "openai",
-        with_notes: bool = True,
-        with_scratchpad: bool = False,
-        with_guide: bool | None = None,
-    ) -> list[dict[str, Any]]: ...
-
-    @overload
-    async def prepare(
-        self,
-        query: str | None = None,
-        *,
-        load: str | Iterable[str] = (),
-        format: Literal["anthropic"],
-        with_notes: bool = True,
-        with_scratchpad: bool = False,
-        with_guide: bool | None = None,
-    ) -> AnthropicMessages: ...
-
-    @overload
-    async def prepare(
-        self,
-        query: str | None = None,
-        *,
-        load: str | Iterable[str] = (),
-        format: Literal["neutral"],
-        with_notes: bool = True,
-        with_scratchpad: bool = False,
-        with_guide: bool | None = None,
-    ) -> tuple[Message, ...]: ...
-
     async def prepare(
         self,
         query: str | None = None,
@@ -168,7 +132,7 @@ class RemoteSession(ScopedRemote, Session):
         with_notes: bool = True,
         with_scratchpad: bool = False,
         with_guide: bool | None = None,
-    ) -> Prepared:
+    ) -> Any:
         body = {
             "query": query,
             "load": load,

@@ -11,17 +11,19 @@ reads the messages, with a language model only if the settings name one.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import md5
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, cast
+from typing import Any, Final, Self, TypeAlias, TypeVar, cast
 
 from recollect.compat.mem0_filters import matches
 from recollect.domain.fields import Draft, RecordFields
 from recollect.domain.ids import new_id
+from recollect.domain.page import Page
 from recollect.domain.record import Kind, Record, Status
+from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory as RecollectMemory
 from recollect.settings import Settings
@@ -30,6 +32,7 @@ from recollect.sync.twin import Twin, blocking
 
 __all__ = ["AsyncMemory", "InvalidArgument", "Memory"]
 
+T = TypeVar("T")
 Json: TypeAlias = dict[str, Any]
 Messages: TypeAlias = "str | Mapping[str, Any] | Sequence[Mapping[str, Any]]"
 
@@ -621,46 +624,47 @@ async def _records(
     memory: RecollectMemory, ids: _Ids, *, show_expired: bool, limit: int | None = None
 ) -> AsyncIterator[Record]:
     """Yield the records of a scope; what other scopes share with it is not mem0's."""
-    cursor: str | None = None
+    statuses = _statuses(show_expired=show_expired)
+    kinds = list(Kind)
     count = 0
-    while True:
-        page = await memory.list(
-            limit=_PAGE,
-            cursor=cursor,
-            kind=list(Kind),
-            status=_statuses(show_expired=show_expired),
-            session=ids.run,
+    async for record in _every(
+        lambda cursor: memory.list(
+            limit=_PAGE, cursor=cursor, kind=kinds, status=statuses, session=ids.run
         )
-        for record in page.items:
-            if ids.own(record):
-                yield record
-                count += 1
-                if count == limit:
-                    return
-        cursor = page.next_cursor
-        if cursor is None:
-            return
+    ):
+        if ids.own(record):
+            yield record
+            count += 1
+            if count == limit:
+                return
 
 
 async def _agents_of(root: RecollectMemory, user: str) -> AsyncIterator[str]:
-    cursor: str | None = None
-    while True:
-        page = await root.workspace.scopes(user=user, limit=_PAGE, cursor=cursor)
-        for entry in page.items:
-            if entry.scope.agent is not None and not entry.scope.is_reserved:
-                yield entry.scope.agent
-        cursor = page.next_cursor
-        if cursor is None:
-            return
+    async for scope in _scopes(root, user):
+        if scope.agent is not None:
+            yield scope.agent
 
 
 async def _every_scope(root: RecollectMemory) -> AsyncIterator[RecollectMemory]:
+    async for scope in _scopes(root):
+        yield root.scope(agent=scope.agent, user=scope.user)
+
+
+async def _scopes(root: RecollectMemory, user: str | None = None) -> AsyncIterator[Scope]:
+    async for entry in _every(
+        lambda cursor: root.workspace.scopes(user=user, limit=_PAGE, cursor=cursor)
+    ):
+        if not entry.scope.is_reserved:
+            yield entry.scope
+
+
+async def _every(page_at: Callable[[str | None], Awaitable[Page[T]]]) -> AsyncIterator[T]:
+    """Yield what is on a page and on all that follow it."""
     cursor: str | None = None
     while True:
-        page = await root.workspace.scopes(limit=_PAGE, cursor=cursor)
-        for entry in page.items:
-            if not entry.scope.is_reserved:
-                yield root.scope(agent=entry.scope.agent, user=entry.scope.user)
+        page = await page_at(cursor)
+        for it in page.items:
+            yield it
         cursor = page.next_cursor
         if cursor is None:
             return

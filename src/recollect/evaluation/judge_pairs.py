@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any, Final, Literal, cast
 
 from recollect.domain.relation import Relation
 from recollect.errors import InvalidInput
+from recollect.evaluation.scratch import empty_memory
 from recollect.memory import Memory
 from recollect.ports.judge import CLASSES
 from recollect.settings import Settings
@@ -120,18 +120,15 @@ async def measure_judge(
     clock = _SetClock()
     outcomes: list[tuple[LabelledPair, Became]] = []
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
-        own = settings.model_copy(update={"storage": storage})
-        async with Memory.open(own, clock=clock) as root:
-            for number, pair in enumerate(pairs):
-                memory = root.scope(user=f"pair-{number}")
-                await memory.write(pair.old)
-                clock.time += _BETWEEN
-                await memory.write(pair.new)
-                outcomes.append((pair, await _became(memory, pair)))
-                done(1)
-            judge = (await root.stats()).judge
+    async with empty_memory(settings, clock=clock) as root:
+        for number, pair in enumerate(pairs):
+            memory = root.scope(user=f"pair-{number}")
+            await memory.write(pair.old)
+            clock.time += _BETWEEN
+            await memory.write(pair.new)
+            outcomes.append((pair, await _became(memory, pair)))
+            done(1)
+        judge = (await root.stats()).judge
     return JudgeResult(judge=judge, seconds=time.perf_counter() - started, outcomes=outcomes)
 
 

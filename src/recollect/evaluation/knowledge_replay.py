@@ -7,7 +7,6 @@ import gzip
 import json
 import math
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from recollect.domain.document import Passage
 from recollect.errors import NotFound
 from recollect.evaluation.metrics import Judged
 from recollect.evaluation.replay import LIMIT, Replay, SetQuery, text_of
+from recollect.evaluation.scratch import empty_memory
 from recollect.memory import Memory
 from recollect.settings import Settings
 
@@ -108,17 +108,13 @@ async def measure_chunks(
     chunk_set: ChunkSet, settings: Settings, asked: Callable[[int], None]
 ) -> ChunkResult:
     """Add the documents to a new knowledge base and ask every question."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = settings.model_copy(
-            update={"storage": settings.storage.model_copy(update={"path": Path(folder) / "b.db"})}
-        )
-        async with Memory.open(place) as memory:
-            started, chunks = time.perf_counter(), 0
-            for name, text in chunk_set.documents.items():
-                document = await memory.knowledge.add(text, f"{name}.txt", title=name)
-                chunks += document.chunks
-            rate = chunks / (time.perf_counter() - started)
-            return await _ask(memory, chunk_set, rate, asked)
+    async with empty_memory(settings) as memory:
+        started, chunks = time.perf_counter(), 0
+        for name, text in chunk_set.documents.items():
+            document = await memory.knowledge.add(text, f"{name}.txt", title=name)
+            chunks += document.chunks
+        rate = chunks / (time.perf_counter() - started)
+        return await _ask(memory, chunk_set, rate, asked)
 
 
 async def _ask(

@@ -176,21 +176,16 @@ def as_judge_table(result: Mapping[str, Any]) -> Table:
 
 def as_extraction_table(result: Mapping[str, Any]) -> Table:
     """Return a table with the figures of extraction."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     figures = ("items", "recall", "precision", "silent", "ms_a_turn")
-    for figure in figures:
-        table.add_column(figure.replace("_", " "), justify="right")
+    table = _table_of(figures)
     table.add_row(*(str(result[figure]) for figure in figures))
     return table
 
 
 def as_route_table(result: Mapping[str, Any]) -> Table:
     """Return a table with the figures of routing, by language and flag."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
     figures = ("messages", "accuracy", "wrong_yes", "wrong_no")
-    for figure in figures:
-        table.add_column(figure.replace("_", " "), justify="right")
+    table = _table_of(figures, "")
     for language, flags in result.items():
         for flag, values in flags.items():
             table.add_row(f"{language} {flag}", *(str(values[figure]) for figure in figures))
@@ -199,13 +194,18 @@ def as_route_table(result: Mapping[str, Any]) -> Table:
 
 def as_digest_table(result: Mapping[str, Mapping[str, float]]) -> Table:
     """Return a table with the share of facts that each way of shortening keeps."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for way in result:
-        table.add_column(way, justify="right")
+    table = _table_of(result, "")
     groups = dict.fromkeys(group for shares in result.values() for group in shares)
     for group in groups:
         table.add_row(group, *(f"{shares[group]:.3f}" for shares in result.values()))
+    return table
+
+
+def _table_of(figures: Iterable[str], *names: str) -> Table:
+    """Return a table with columns of names and then of figures."""
+    table = Table(*names, box=box.SIMPLE_HEAD, pad_edge=False)
+    for figure in figures:
+        table.add_column(figure.replace("_", " "), justify="right")
     return table
 
 

@@ -7,7 +7,6 @@ import gzip
 import math
 import re
 import sqlite3
-import tempfile
 import time
 import zlib
 from collections import defaultdict
@@ -38,6 +37,7 @@ from recollect.evaluation.metrics import (
     quality,
     quality_by_category,
 )
+from recollect.evaluation.scratch import empty_memory
 from recollect.memory import Memory
 from recollect.ports.embedder import Embedder, EmbedderAround, Progress, Purpose
 from recollect.settings import Settings
@@ -305,16 +305,13 @@ def first_told(recall_set: RecallSet, most: int = _SAMPLE_UNITS) -> RecallSet:
 @asynccontextmanager
 async def thrown_away(settings: Settings, embedder: Embedder | None) -> AsyncGenerator[Memory]:
     """Open a memory for one set, which is deleted afterwards."""
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        # A file, not a folder, because the settings of this machine may name another database.
-        storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
-        # Return everything that is found, also far below the best, and without the cache.
-        recall = replace(settings.recall, gap=0.0, cache_seconds=0)
-        # Search only what the set holds, and extract nothing from it.
-        writing = settings.writing.model_copy(update={"policy": "off"})
-        own = settings.model_copy(update={"storage": storage, "recall": recall, "writing": writing})
-        async with Memory.open(own, embedder=embedder) as memory:
-            yield memory
+    # Return everything that is found, also far below the best, and without the cache.
+    recall = replace(settings.recall, gap=0.0, cache_seconds=0)
+    # Search only what the set holds, and extract nothing from it.
+    writing = settings.writing.model_copy(update={"policy": "off"})
+    own = settings.model_copy(update={"recall": recall, "writing": writing})
+    async with empty_memory(own, embedder=embedder) as memory:
+        yield memory
 
 
 class Replay:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from typing import Any, Literal, cast
 
 from recollect.domain.context import Tongue
 from recollect.errors import InvalidInput
+from recollect.evaluation.scratch import empty_memory
 from recollect.language.summary import tongue_of
-from recollect.memory import Memory
 from recollect.settings import Settings
 
 Flag = Literal["reads", "writes"]
@@ -56,17 +55,14 @@ async def measure_routes(
 ) -> dict[str, Any]:
     """Route each message; return how often each flag is right, by language."""
     counts: Counter[tuple[str, Flag, str]] = Counter()
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
-        own = settings.model_copy(update={"storage": storage})
-        async with Memory.open(own) as memory:
-            for message in messages:
-                found = await memory.route(message.text, policy="auto", context=message.before)
-                said: dict[Flag, bool] = {"reads": found.should_read, "writes": found.should_write}
-                for flag, wanted in message.flags.items():
-                    result = "right" if said[flag] == wanted else f"wrong_{_YES[said[flag]]}"
-                    counts[message.language, flag, result] += 1
-                done(1)
+    async with empty_memory(settings) as memory:
+        for message in messages:
+            found = await memory.route(message.text, policy="auto", context=message.before)
+            said: dict[Flag, bool] = {"reads": found.should_read, "writes": found.should_write}
+            for flag, wanted in message.flags.items():
+                result = "right" if said[flag] == wanted else f"wrong_{_YES[said[flag]]}"
+                counts[message.language, flag, result] += 1
+            done(1)
     return {
         language: {flag: _figures(counts, language, flag) for flag in ("reads", "writes")}
         for language in ("en", "zh")

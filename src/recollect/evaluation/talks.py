@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from recollect.errors import InvalidInput
-from recollect.memory import Memory
+from recollect.evaluation.scratch import empty_memory
 from recollect.settings import Settings
 
 Place = tuple[int, int, int]
@@ -86,27 +85,24 @@ async def measure_extraction(
     """Observe each talk as a user of its own, read it, and see which places became records."""
     counts: Counter[str] = Counter()
     seconds = 0.0
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        storage = settings.storage.model_copy(update={"path": Path(folder) / "bench.db"})
-        own = settings.model_copy(update={"storage": storage})
-        async with Memory.open(own) as root:
-            for number, talk in enumerate(talks):
-                memory = root.scope(user=f"talk-{number}")
-                messages = [{"role": role, "content": content} for role, content in talk.turns]
-                turns = await memory.observe(messages, session="talk")
-                told = {turn.id: place for place, turn in enumerate(turns)}
-                started = time.perf_counter()
-                await memory.extract("talk")
-                seconds += time.perf_counter() - started
-                records = (await memory.list()).items
-                kept = [
-                    (told[it.turn], it.start, it.end)
-                    for record in records
-                    for it in record.evidence[:1]
-                    if it.turn in told and it.start is not None and it.end is not None
-                ]
-                _count(counts, talk, [it for it in kept if talk.turns[it[0]][0] == "user"])
-                done(1)
+    async with empty_memory(settings) as root:
+        for number, talk in enumerate(talks):
+            memory = root.scope(user=f"talk-{number}")
+            messages = [{"role": role, "content": content} for role, content in talk.turns]
+            turns = await memory.observe(messages, session="talk")
+            told = {turn.id: place for place, turn in enumerate(turns)}
+            started = time.perf_counter()
+            await memory.extract("talk")
+            seconds += time.perf_counter() - started
+            records = (await memory.list()).items
+            kept = [
+                (told[it.turn], it.start, it.end)
+                for record in records
+                for it in record.evidence[:1]
+                if it.turn in told and it.start is not None and it.end is not None
+            ]
+            _count(counts, talk, [it for it in kept if talk.turns[it[0]][0] == "user"])
+            done(1)
     said = sum(len(talk.turns) for talk in talks)
     return ExtractionResult(
         items=counts["items"],

@@ -6,7 +6,8 @@ Whose memory it is comes from the process (stdio) or the HTTP request, never fro
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -35,23 +36,22 @@ from recollect.tools import Toolbox, ToolSpec
 
 __all__ = ["Toolbox", "call_tool", "list_tools"]
 
-_READS: Final = types.ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-_ADDS: Final = types.ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
-)
+
+def _hints(*, reads: bool = False, destroys: bool = False, repeats: bool) -> types.ToolAnnotations:
+    return types.ToolAnnotations(
+        read_only_hint=reads,
+        destructive_hint=destroys,
+        idempotent_hint=repeats,
+        open_world_hint=False,
+    )
+
+
+_READS: Final = _hints(reads=True, repeats=True)
 # Saying the same thing twice leaves memory as it is after the first time.
-_MERGES: Final = types.ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-_REPLACES: Final = types.ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-)
+_MERGES: Final = _hints(repeats=True)
+_REPLACES: Final = _hints(destroys=True, repeats=True)
 ANNOTATIONS: Final[Mapping[ToolName, types.ToolAnnotations]] = {
-    "memory_save": types.ToolAnnotations(
-        read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
-    ),
+    "memory_save": _hints(destroys=True, repeats=False),
     "memory_recall": _READS,
     "memory_profile": _READS,
     "memory_search": _READS,
@@ -60,7 +60,7 @@ ANNOTATIONS: Final[Mapping[ToolName, types.ToolAnnotations]] = {
     "memory_delete": _REPLACES,
     "memory_summarize": _READS,
     "memory_route": _READS,
-    "memory_propose": _ADDS,
+    "memory_propose": _hints(repeats=False),
     "load_tool_history": _READS,
     "scratchpad_update": _MERGES,
     "knowledge_search": _READS,
@@ -422,7 +422,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
     ) -> types.ListResourcesResult:
         here = await find(context)
         cursor = None if asked is None else asked.cursor
-        with _Told():
+        with _telling():
             return await list_resources(here.memory, here.language, cursor)
 
     async def on_list_templates(
@@ -435,7 +435,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
         context: Context, asked: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         here = await find(context)
-        with _Told(about=asked.uri):
+        with _telling(about=asked.uri):
             return await read_resource(here.memory, here.language, asked.uri)
 
     async def on_list_prompts(
@@ -448,7 +448,7 @@ def create_mcp_server(find: FindConnection, language: Tongue = "en") -> Server[A
         context: Context, asked: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         here = await find(context)
-        with _Told():
+        with _telling():
             return await get_prompt(here.memory, here.language, asked.name, asked.arguments or {})
 
     return Server(
@@ -487,20 +487,14 @@ def _has_session(here: Connection) -> bool:
     return here.session is not None
 
 
-class _Told:
+@contextmanager
+def _telling(about: str | None = None) -> Generator[None]:
     """Turn our errors into the protocol's: a client shows their message and code."""
-
-    def __init__(self, about: str | None = None) -> None:
-        self._about = about
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if not isinstance(problem, RecollectError):
-            return
+    try:
+        yield
+    except RecollectError as problem:
         code = types.INTERNAL_ERROR if problem.retryable else types.INVALID_PARAMS
         data = {"code": problem.code, "hint": problem.hint}
-        if isinstance(problem, NotFound) and self._about is not None:
-            data["uri"] = self._about
+        if isinstance(problem, NotFound) and about is not None:
+            data["uri"] = about
         raise MCPError(code, problem.message, data) from problem

@@ -8,9 +8,8 @@ from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from recollect.domain.context import ContextFields, Form, Tongue
+from recollect.domain.context import Form, Tongue
 from recollect.domain.fields import Draft, RecordFields
-from recollect.domain.filters import FilterFields
 from recollect.domain.preview import TriedChange
 from recollect.domain.record import Evidence, Kind, Status, Tier
 from recollect.domain.unit import OwnerKind
@@ -46,6 +45,11 @@ class Body(BaseModel):
     """A request body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_without_defaults)
+
+    def arguments(self, *without: str) -> dict[str, Any]:
+        """The fields as the library takes them, where it has the same names."""
+        names = type(self).model_fields.keys() - set(without)
+        return {name: getattr(self, name) for name in names}
 
 
 class RecordBody(Body):
@@ -161,10 +165,6 @@ class Filters(Body):
     valid_at: datetime | None = None
     owners: Several[OwnerKind] = []
 
-    def filters(self) -> FilterFields:
-        """Only the filters of what may be more than filters."""
-        return cast("FilterFields", {name: getattr(self, name) for name in Filters.model_fields})
-
 
 class PagedFilters(Filters):
     """What to list; these come as query parameters, beside those of the scope."""
@@ -213,11 +213,6 @@ class Prompt(Filters):
     namespace: str | None = Field(default=None, description="among the caller's own")
     asked_at: datetime | None = Field(default=None, description="if that is not now")
 
-    def wanted(self) -> ContextFields:
-        """How the block is to be made."""
-        names = type(self).model_fields.keys() - {"message"}
-        return cast("ContextFields", {name: getattr(self, name) for name in names})
-
 
 class Tried(RecordBody):
     """A change to try: a new record, or with an id other words for a stored one, or its end."""
@@ -244,11 +239,6 @@ class TriedPrompt(Prompt):
     )
 
     changes: list[Tried] = []
-
-    def wanted(self) -> ContextFields:
-        """How the block is to be made."""
-        names = type(self).model_fields.keys() - {"message", "changes"}
-        return cast("ContextFields", {name: getattr(self, name) for name in names})
 
 
 class Use(Body):

@@ -13,6 +13,7 @@ from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Cookie, Header, Path
 from fastapi.routing import APIRoute
 
+from recollect.domain.access import Grant
 from recollect.domain.scope import MAX_PART
 from recollect.errors import InvalidInput, NotAllowed
 from recollect.memory import Memory
@@ -105,19 +106,22 @@ async def scoped(
     """Return the same memory seen by this caller, whose key reaches that far."""
     identity = await identify(request)
     grant = identity.grant
-    if org is None and workspace is None and len(grant.workspaces) == 1:
-        org, _, workspace = grant.workspaces[0].partition("/")
-    seen = memory.scope(
-        org=... if org is None else org,
-        workspace=... if workspace is None else workspace,
-        agent=_meant(agent, grant.agents),
-        user=_meant(user, grant.users),
-    )
+    here = _workspace(memory, grant, org, workspace)
+    seen = here.scope(agent=_meant(agent, grant.agents), user=_meant(user, grant.users))
     grant.require_scope(seen.caller_scope)
     return seen.scope(
         children=grant.agents_among(seen.caller.children),
         principal=identity.principal,
         role=grant.role,
+    )
+
+
+def _workspace(memory: Memory, grant: Grant, org: str | None, workspace: str | None) -> Memory:
+    """Return the memory in the workspace that an address means; the only one of a key, else."""
+    if org is None and workspace is None and len(grant.workspaces) == 1:
+        org, _, workspace = grant.workspaces[0].partition("/")
+    return memory.scope(
+        org=... if org is None else org, workspace=... if workspace is None else workspace
     )
 
 
@@ -140,14 +144,7 @@ async def workspace_of(
     """Return the same memory seen by the workspace itself, without an agent and a user."""
     identity = await identify(request)
     grant = identity.grant
-    if org is None and workspace is None and len(grant.workspaces) == 1:
-        org, _, workspace = grant.workspaces[0].partition("/")
-    seen = memory.scope(
-        org=... if org is None else org,
-        workspace=... if workspace is None else workspace,
-        agent=None,
-        user=None,
-    )
+    seen = _workspace(memory, grant, org, workspace).scope(agent=None, user=None)
     here = seen.caller_scope
     if not grant.holds_for_workspace(here.org, here.workspace):
         raise NotAllowed(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypedDict, TypeVar
 
-from fastapi import Header, Query, Response
+from fastapi import Depends, Header, Query, Response
 
 from recollect.domain.page import MAX_PAGE, Cursor, Page, PageWanted
 from recollect.domain.record import Record
@@ -26,16 +26,29 @@ Limit = Annotated[int, Query(description="maximum number of items", json_schema_
 PageMark = Annotated[str | None, Query(description="next_cursor of the previous page")]
 
 
+class PageAsked(TypedDict):
+    """Which page of a listing; the library takes it as it is."""
+
+    limit: int
+    cursor: str | None
+
+
+async def _page_asked(limit: Limit = 50, cursor: PageMark = None) -> PageAsked:
+    return {"limit": limit, "cursor": cursor}
+
+
+# Before the parameter with the memory, so that the description has it before the scope.
+Paged = Annotated[PageAsked, Depends(_page_asked)]
+
+
 # --- Pages of what the library gives as a whole ---------------------------------------------------
 
 T = TypeVar("T")
 
 
-def page_of(
-    items: Sequence[T], limit: int, cursor: str | None, name: Callable[[T], str]
-) -> Page[T]:
+def page_of(items: Sequence[T], asked: PageAsked, name: Callable[[T], str]) -> Page[T]:
     """The page behind the item that the cursor names, wherever that stands now."""
-    wanted = PageWanted(limit=limit, cursor=cursor)
+    wanted = PageWanted(**asked)
     start = 0 if wanted.after is None else _place(items, wanted.after, name) + 1
     placed = [
         (Cursor(at=number, id=name(it)), it)
@@ -94,3 +107,12 @@ def seen_version(if_match: str | None, otherwise: int | None = None) -> int | No
             hint='Send the ETag header of the record as it came, for example "3".',
         )
     return int(found[1])
+
+
+async def _expected(
+    expected_version: ExpectedVersion = None, if_match: IfMatch = None
+) -> int | None:
+    return seen_version(if_match, expected_version)
+
+
+Expected = Annotated[int | None, Depends(_expected)]

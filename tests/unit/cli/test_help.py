@@ -7,8 +7,16 @@ import sys
 
 import pytest
 
-from recollect.cli.app import _COMMANDS, _GROUPS, run
-from recollect.cli.help import EXAMPLES
+from recollect.cli.app import run
+from recollect.cli.catalogue import COMMANDS, GROUPS, Command
+
+_TOP: dict[str, Command] = {name: it for panel in COMMANDS.values() for name, it in panel.items()}
+_GROUPED: dict[str, Command] = {
+    f"{group} {name}": it
+    for group, all_of in GROUPS.items()
+    for name, it in all_of.commands.items()
+}
+_EXAMPLES = {name: it.example for name, it in (_TOP | _GROUPED).items() if it.example is not None}
 
 
 @pytest.fixture(autouse=True)
@@ -17,20 +25,18 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERMINAL_WIDTH", "200")
 
 
-@pytest.mark.parametrize("command", EXAMPLES)
+@pytest.mark.parametrize("command", _EXAMPLES)
 def test_an_example_uses_options_that_the_command_has(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run([*command.split(), *shlex.split(EXAMPLES[command]), "--help"]) == 0
+    assert run([*command.split(), *shlex.split(_EXAMPLES[command]), "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert f"Example: recollect {command}" in shown
     assert not re.search(r"<(bool|str|int|float|list|path)", shown)
 
 
 def test_every_command_has_an_example() -> None:
-    names = {name for panel in _COMMANDS.values() for name in panel}
-    assert names <= set(EXAMPLES)
-    assert {it.split()[0] for it in EXAMPLES if " " in it} <= set(_GROUPS)
+    assert set(_TOP) <= set(_EXAMPLES)
 
 
 def test_the_shell_completes_the_names_of_commands() -> None:

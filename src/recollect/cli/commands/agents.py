@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, cast
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar
-from recollect.cli.options import Limit, PageMark
+from recollect.cli.options import Limit, PageMark, argument, option
 from recollect.domain.access import Agent
 from recollect.domain.views import as_json
 from recollect.domain.write import WritePolicy
 from recollect.memory import Memory
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The agent.")]
+Name = Annotated[str, argument("The agent.", metavar="NAME")]
 PasswordVariable = Annotated[
     str | None,
-    typer.Option(metavar="VARIABLE", help="Variable that holds the password: RECOLLECT_PASSWORD_…"),
+    option("Variable that holds the password: RECOLLECT_PASSWORD_…", metavar="VARIABLE"),
 ]
 
 
@@ -35,30 +33,26 @@ async def list_agents(
 async def show_agent(memory: Memory, name: Name) -> Answer:
     """Show the current settings of an agent."""
     agent = await memory.agents.get(name)
-    return Answer(agent, lambda console: show.line(console, _told(agent)))
+    return show.said(agent, _told(agent))
 
 
 async def set_agent(
     memory: Memory,
     name: Name,
     enabled: Annotated[
-        bool | None, typer.Option("--enabled/--disabled", help="Whether it has memory.")
+        bool | None, option("Whether it has memory.", "--enabled/--disabled")
     ] = None,
     store: Annotated[
-        str | None,
-        typer.Option(metavar="STORE", help="Its store, named as for `agents move --to`."),
+        str | None, option("Its store, named as for `agents move --to`.", metavar="STORE")
     ] = None,
     password_env: PasswordVariable = None,
     prefetch_limit: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Maximum hits for a prompt.")
+        int | None, option("Maximum hits for a prompt.", metavar="NUMBER")
     ] = None,
-    write_policy: Annotated[
-        str | None, typer.Option(metavar="POLICY", help="auto, explicit or off.")
-    ] = None,
-    role: Annotated[str | None, typer.Option(metavar="ROLE", help="What it is for.")] = None,
+    write_policy: Annotated[str | None, option("auto, explicit or off.", metavar="POLICY")] = None,
+    role: Annotated[str | None, option("What it is for.", metavar="ROLE")] = None,
     child: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Agent whose memory it may use (repeatable)."),
+        list[str] | None, option("Agent whose memory it may use (repeatable).", metavar="NAME")
     ] = None,
 ) -> Answer:
     """Replace the settings of an agent; omitted ones come from the settings file."""
@@ -72,7 +66,7 @@ async def set_agent(
         role=role,
         children=child or None,
     )
-    return Answer(agent, lambda console: show.line(console, _told(agent)))
+    return show.said(agent, _told(agent))
 
 
 async def move_agent(
@@ -80,14 +74,14 @@ async def move_agent(
     name: Name,
     to: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "A store of the settings file, `common`, a database URL or a database file.",
             metavar="STORE",
-            help="A store of the settings file, `common`, a database URL or a database file.",
         ),
     ] = None,
     password_env: PasswordVariable = None,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Erase the copy in the old store, now or later.")
+        bool, option("Erase the copy in the old store, now or later.", "--purge")
     ] = False,
 ) -> Answer:
     """Move an agent's memory to another store, while it is in use.
@@ -106,7 +100,7 @@ async def move_agent(
         told += f" The copy in the old store was erased: {erased:,} rows."
     elif agent.move is not None:
         told += f" The copy in {agent.move.source} is kept: recollect agents move {name} --purge"
-    return Answer({**as_json(agent), "purged": erased}, lambda console: show.line(console, told))
+    return show.said({**as_json(agent), "purged": erased}, told)
 
 
 async def try_store(
@@ -114,9 +108,9 @@ async def try_store(
     name: Name,
     to: Annotated[
         str,
-        typer.Option(
+        option(
+            "A store of the settings file, `common`, a database URL or a database file.",
             metavar="STORE",
-            help="A store of the settings file, `common`, a database URL or a database file.",
         ),
     ],
     password_env: PasswordVariable = None,
@@ -127,14 +121,14 @@ async def try_store(
     """
     await memory.agents.try_store(name, to, password_env=password_env)
     told = f"{name} can be moved to {to}."
-    return Answer({"reachable": to}, lambda console: show.line(console, told))
+    return show.said({"reachable": to}, told)
 
 
 async def delete_agent(memory: Memory, name: Name) -> Answer:
     """Remove the stored settings of an agent, so that the settings file applies again."""
     await memory.agents.delete(name)
     told = f"{name} is as the settings file says."
-    return Answer({"deleted": name}, lambda console: show.line(console, told))
+    return show.said({"deleted": name}, told)
 
 
 def _told(agent: Agent) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from recollect.cli.options import argument, option
 from recollect.errors import NotFound
 
 if TYPE_CHECKING:
@@ -22,27 +24,24 @@ if TYPE_CHECKING:
     from recollect.evaluation.replay import RecallSet
     from recollect.settings import Settings
 
+AsJson = Annotated[bool, option("Print the result as JSON, last on standard output.", "--json")]
+
 
 def recall(
-    set_name: Annotated[str | None, typer.Option("--set", help="One set in --data.")] = None,
+    set_name: Annotated[str | None, option("One set in --data.", "--set")] = None,
     data: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="The folder of --set.")
+        Path | None, option("The folder of --set.", exists=True, file_okay=False)
     ] = None,
     suite: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="Run every set of a folder.")
+        Path | None, option("Run every set of a folder.", exists=True, file_okay=False)
     ] = None,
     limit_queries: Annotated[
-        int | None, typer.Option(min=1, help="Maximum questions per set, for a quick look.")
+        int | None, option("Maximum questions per set, for a quick look.", min=1)
     ] = None,
     path: Annotated[
-        str,
-        typer.Option(
-            help="Search by fused (all paths), keyword, vector, or knowledge (as documents)."
-        ),
+        str, option("Search by fused (all paths), keyword, vector, or knowledge (as documents).")
     ] = "fused",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how often recall finds the right answer, and how fast."""
     from recollect.evaluation.metrics import as_table
@@ -63,38 +62,24 @@ def recall(
 
 
 def chunks(
-    data: Annotated[
-        Path, typer.Option(exists=True, file_okay=False, help="The folder of the set.")
-    ],
-    set_name: Annotated[str, typer.Option("--set", help="The set in --data.")] = "chunking",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    data: Annotated[Path, option("The folder of the set.", exists=True, file_okay=False)],
+    set_name: Annotated[str, option("The set in --data.", "--set")] = "chunking",
+    as_json: AsJson = False,
 ) -> None:
     """Measure how much of the answers the first passages of the knowledge base cover."""
     from recollect.evaluation.knowledge_replay import measure_chunks, read_chunk_set
     from recollect.settings import Settings
 
     chunk_set = read_chunk_set(data, set_name)
-    with _progress() as progress:
-        asking = progress.add_task("ask", total=len(chunk_set.queries))
-        result = asyncio.run(
-            measure_chunks(
-                chunk_set, Settings.load(), lambda count: progress.advance(asking, count)
-            )
-        )
-    if as_json:
-        typer.echo(json.dumps(result.as_json()))
-    else:
-        _print_values(result.as_json())
+    with _counting("ask", len(chunk_set.queries)) as asked:
+        result = asyncio.run(measure_chunks(chunk_set, Settings.load(), asked))
+    _tell(result.as_json(), _as_values, as_json=as_json)
 
 
 def judge(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled pairs.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    file: Annotated[Path, argument("Labelled pairs.", exists=True, dir_okay=False)],
+    limit: Annotated[int | None, option("Maximum number of pairs.", min=1)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how often statements are judged correctly as same, update, conflict or different.
 
@@ -105,25 +90,15 @@ def judge(
     from recollect.settings import Settings
 
     pairs = read_pairs(file)[:limit]
-    with _progress() as progress:
-        writing = progress.add_task("pairs", total=len(pairs))
-        result = asyncio.run(
-            measure_judge(
-                pairs, Settings.load(), done=lambda count: progress.advance(writing, count)
-            )
-        )
-    if as_json:
-        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
-    else:
-        Console().print(as_judge_table(result.as_json()))
+    with _counting("pairs", len(pairs)) as done:
+        result = asyncio.run(measure_judge(pairs, Settings.load(), done=done))
+    _tell(result.as_json(), as_judge_table, as_json=as_json)
 
 
 def extract(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Marked talks.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of talks.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    file: Annotated[Path, argument("Marked talks.", exists=True, dir_okay=False)],
+    limit: Annotated[int | None, option("Maximum number of talks.", min=1)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how much of what is worth keeping in conversations becomes a record.
 
@@ -135,25 +110,15 @@ def extract(
     from recollect.settings import Settings
 
     talks = read_talks(file)[:limit]
-    with _progress() as progress:
-        reading = progress.add_task("talks", total=len(talks))
-        result = asyncio.run(
-            measure_extraction(
-                talks, Settings.load(), done=lambda count: progress.advance(reading, count)
-            )
-        )
-    if as_json:
-        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
-    else:
-        Console().print(as_extraction_table(result.as_json()))
+    with _counting("talks", len(talks)) as done:
+        result = asyncio.run(measure_extraction(talks, Settings.load(), done=done))
+    _tell(result.as_json(), as_extraction_table, as_json=as_json)
 
 
 def route(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Labelled messages.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of messages.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    file: Annotated[Path, argument("Labelled messages.", exists=True, dir_okay=False)],
+    limit: Annotated[int | None, option("Maximum number of messages.", min=1)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how often it is right whether a message needs memory, and whether to keep it.
 
@@ -165,29 +130,17 @@ def route(
     from recollect.settings import Settings
 
     messages = read_messages(file)[:limit]
-    with _progress() as progress:
-        routing = progress.add_task("messages", total=len(messages))
-        result = asyncio.run(
-            measure_routes(
-                messages, Settings.load(), done=lambda count: progress.advance(routing, count)
-            )
-        )
-    if as_json:
-        typer.echo(json.dumps(result, ensure_ascii=False))
-    else:
-        Console().print(as_route_table(result))
+    with _counting("messages", len(messages)) as done:
+        result = asyncio.run(measure_routes(messages, Settings.load(), done=done))
+    _tell(result, as_route_table, as_json=as_json)
 
 
 def digests(
-    folder: Annotated[
-        Path, typer.Argument(exists=True, file_okay=False, help="Texts with labels.jsonl.")
-    ],
+    folder: Annotated[Path, argument("Texts with labels.jsonl.", exists=True, file_okay=False)],
     savings: Annotated[
-        bool, typer.Option(help="Measure saved tokens and cache hits beside their estimates.")
+        bool, option("Measure saved tokens and cache hits beside their estimates.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how many of the facts that a reader needs are in digests of long tool results.
 
@@ -200,13 +153,9 @@ def digests(
     if savings:
         _print_savings(texts, as_json=as_json)
         return
-    with _progress() as progress:
-        reading = progress.add_task("texts", total=len(texts))
-        result = measure_digests(texts, done=lambda count: progress.advance(reading, count))
-    if as_json:
-        typer.echo(json.dumps(result, ensure_ascii=False))
-    else:
-        Console().print(as_digest_table(result))
+    with _counting("texts", len(texts)) as done:
+        result = measure_digests(texts, done=done)
+    _tell(result, as_digest_table, as_json=as_json)
 
 
 def _print_savings(texts: Sequence[LabelledText], *, as_json: bool) -> None:
@@ -224,37 +173,41 @@ def _print_savings(texts: Sequence[LabelledText], *, as_json: bool) -> None:
 
 
 def speed(
-    records: Annotated[int, typer.Option(min=100, help="Total number of records.")] = 10_000,
-    users: Annotated[int, typer.Option(min=1, help="Number of scopes to spread them over.")] = 1,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, last on standard output.")
-    ] = False,
+    records: Annotated[int, option("Total number of records.", min=100)] = 10_000,
+    users: Annotated[int, option("Number of scopes to spread them over.", min=1)] = 1,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how fast saving, recalling and starting are, on synthetic text, half Chinese."""
     from recollect.evaluation.speed import measure_speed
     from recollect.settings import Settings
 
-    with _progress() as progress:
-        filling = progress.add_task("save", total=records)
-        result = asyncio.run(
-            measure_speed(
-                records,
-                users,
-                Settings.load(),
-                told=lambda count: progress.advance(filling, count),
-            )
-        )
+    with _counting("save", records) as told:
+        result = asyncio.run(measure_speed(records, users, Settings.load(), told=told))
+    _tell(result.as_json(), _as_values, as_json=as_json)
+
+
+def _tell(
+    result: Mapping[str, Any], as_table: Callable[[Mapping[str, Any]], Table], *, as_json: bool
+) -> None:
     if as_json:
-        typer.echo(json.dumps(result.as_json()))
+        typer.echo(json.dumps(result, ensure_ascii=False))
     else:
-        _print_values(result.as_json())
+        Console().print(as_table(result))
 
 
-def _print_values(values: Mapping[str, object]) -> None:
+def _as_values(values: Mapping[str, Any]) -> Table:
     table = Table(show_header=False)
     for name, value in values.items():
         table.add_row(name, str(value))
-    Console().print(table)
+    return table
+
+
+@contextmanager
+def _counting(what: str, total: int) -> Generator[Callable[[int], None]]:
+    """Show how many of the steps are done; the function counts them."""
+    with _progress() as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.advance(task, count)
 
 
 def _progress() -> Progress:

@@ -16,7 +16,7 @@ import typer
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
 from recollect.cli.commands.model_setup import spent
-from recollect.cli.options import Shared
+from recollect.cli.options import Shared, option
 from recollect.domain.views import as_json
 from recollect.errors import ModelError
 from recollect.memory import Memory
@@ -80,14 +80,13 @@ async def chat(
     memory: Memory,
     shared: Shared,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The conversation; default: a new one.")
+        str | None, option("The conversation; default: a new one.", metavar="ID")
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="provider:model; default: from the settings."),
+        str | None, option("provider:model; default: from the settings.", metavar="NAME")
     ] = None,
     max_tokens: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Maximum length of an answer.")
+        int, option("Maximum length of an answer.", min=1, metavar="NUMBER")
     ] = 1_024,
 ) -> None:
     """Talk with your model and see what is recalled, what is written, and why.

@@ -9,7 +9,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer, bar
-from recollect.cli.options import Limit, PageMark, Shared
+from recollect.cli.options import Limit, PageMark, Shared, argument, option
 from recollect.domain.job import JobReport, JobState
 from recollect.domain.views import as_json
 from recollect.errors import SettingsError
@@ -53,7 +53,7 @@ def where(shared: Shared) -> Answer:
 
 async def backup(
     memory: Memory,
-    target: Annotated[Path, typer.Argument(help="File to create; it must not exist yet.")],
+    target: Annotated[Path, argument("File to create; it must not exist yet.")],
 ) -> Answer:
     """Copy the database and the archived contents, and check the copy, while they are in use.
 
@@ -70,14 +70,11 @@ async def backup(
         told += (
             f" Not in it, since they have stores of their own: {names} (--agent NAME copies it)."
         )
-    return Answer(
-        {"path": str(target), "bytes": size, **as_json(contents)},
-        lambda console: show.line(console, told),
-    )
+    return show.said({"path": str(target), "bytes": size, **as_json(contents)}, told)
 
 
 async def restore(
-    shared: Shared, copy: Annotated[Path, typer.Argument(help="A file made by backup.")]
+    shared: Shared, copy: Annotated[Path, argument("A file made by backup.")]
 ) -> Answer:
     """Replace the database, which must not be in use, with a backup.
 
@@ -88,20 +85,15 @@ async def restore(
     settings = shared.settings()
     kept = "; the previous one is kept beside it" if settings.database.exists() else ""
     database = await bring_back(copy, settings)
-    return Answer(
-        {"path": str(database)},
-        lambda console: show.line(console, f"Restored {database}{kept}."),
-    )
+    return show.said({"path": str(database)}, f"Restored {database}{kept}.")
 
 
 async def copy(
     shared: Shared,
     origin: Annotated[
-        str, typer.Option("--from", metavar="PLACE", help="File, folder or database URL to copy.")
+        str, option("File, folder or database URL to copy.", "--from", metavar="PLACE")
     ],
-    target: Annotated[
-        str, typer.Option("--to", metavar="PLACE", help="Empty place of any of these kinds.")
-    ],
+    target: Annotated[str, option("Empty place of any of these kinds.", "--to", metavar="PLACE")],
 ) -> Answer:
     """Copy everything from one store to another, of whichever kind.
 
@@ -128,14 +120,12 @@ async def copy(
     )
     if copied.lost:
         told += f" {len(copied.lost):,} contents were gone or damaged in the source."
-    return Answer(as_json(copied), lambda console: show.line(console, told))
+    return show.said(as_json(copied), told)
 
 
 async def work(
     memory: Memory,
-    once: Annotated[
-        bool, typer.Option("--once", help="Run the jobs that are due, then stop.")
-    ] = False,
+    once: Annotated[bool, option("Run the jobs that are due, then stop.", "--once")] = False,
 ) -> Answer:
     """Run background jobs until Ctrl-C."""
     ran = await memory.work()
@@ -145,7 +135,7 @@ async def work(
     jobs = (await memory.stats()).jobs
     value = {"ran": ran, "waiting": jobs.waiting, "failed": jobs.failed}
     told = f"{ran} jobs done, {jobs.waiting} waiting, {jobs.failed} failed."
-    return Answer(value, lambda console: show.line(console, told))
+    return show.said(value, told)
 
 
 async def _work_until_stopped(memory: Memory) -> int:
@@ -163,16 +153,15 @@ async def _work_until_stopped(memory: Memory) -> int:
 
 # --- `recollect jobs`: background jobs, their progress and results --------------------------------
 
-JobId = Annotated[str, typer.Argument(metavar="ID", help="The job.")]
+JobId = Annotated[str, argument("The job.", metavar="ID")]
 
 
 async def list_jobs(
     memory: Memory,
     state: Annotated[
-        str | None,
-        typer.Option(metavar="STATE", help="waiting, running, failed, done or cancelled."),
+        str | None, option("waiting, running, failed, done or cancelled.", metavar="STATE")
     ] = None,
-    kind: Annotated[str | None, typer.Option(metavar="KIND", help="Only of this kind.")] = None,
+    kind: Annotated[str | None, option("Only of this kind.", metavar="KIND")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
@@ -186,13 +175,13 @@ async def list_jobs(
 async def show_job(memory: Memory, job_id: JobId) -> Answer:
     """Show the state and the progress of one job."""
     job = await memory.jobs.get(job_id)
-    return Answer(job, lambda console: show.line(console, _told(job)))
+    return show.said(job, _told(job))
 
 
 async def cancel_job(memory: Memory, job_id: JobId) -> Answer:
     """Cancel a job; what it did so far is kept."""
     job = await memory.jobs.cancel(job_id)
-    return Answer(job, lambda console: show.line(console, _told(job)))
+    return show.said(job, _told(job))
 
 
 def _told(job: JobReport) -> str:
@@ -210,10 +199,8 @@ Language = Literal["en", "zh"]
 
 async def demo(
     memory: Memory,
-    language: Annotated[Language, typer.Option(help="Language of the demo.")] = "en",
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Forget everything in the demo workspace.")
-    ] = False,
+    language: Annotated[Language, option("Language of the demo.")] = "en",
+    remove: Annotated[bool, option("Forget everything in the demo workspace.", "--remove")] = False,
 ) -> Answer:
     """Load the workspace `demo` with made-up people, to look around in the console."""
     from recollect.demo import WORKSPACE, load_demo, remove_demo
@@ -221,10 +208,10 @@ async def demo(
     if remove:
         gone = await remove_demo(memory)
         told = f"Removed the demo workspace: {gone['records']:,} records, {gone['turns']:,} turns."
-        return Answer({"workspace": WORKSPACE, **gone}, lambda console: show.line(console, told))
+        return show.said({"workspace": WORKSPACE, **gone}, told)
     held = await load_demo(memory, language)
     told = (
         f"Loaded the workspace {WORKSPACE}: {held['records']:,} records,"
         f" {held['sessions']:,} sessions. Start the console: recollect serve"
     )
-    return Answer({"workspace": WORKSPACE, **held}, lambda console: show.line(console, told))
+    return show.said({"workspace": WORKSPACE, **held}, told)

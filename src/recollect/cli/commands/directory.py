@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.command import Body
-from recollect.cli.options import Limit, PageMark, text_of
+from recollect.cli.options import Limit, Most, PageMark, Question, option
 from recollect.domain.directory import (
     RECORD_ORDERS,
     Contents,
@@ -25,11 +23,9 @@ from recollect.domain.record import Record
 from recollect.memory import Memory
 
 OfAgent = Annotated[
-    str | None, typer.Option("--of-agent", metavar="NAME", help="Only of this agent; - is none.")
+    str | None, option("Only of this agent; - is none.", "--of-agent", metavar="NAME")
 ]
-OfUser = Annotated[
-    str | None, typer.Option("--of-user", metavar="NAME", help="Only of this user; - is none.")
-]
+OfUser = Annotated[str | None, option("Only of this user; - is none.", "--of-user", metavar="NAME")]
 
 
 async def sessions(memory: Memory, limit: Limit = 50, cursor: PageMark = None) -> Answer:
@@ -49,8 +45,7 @@ async def categories(memory: Memory, limit: Limit = 50, cursor: PageMark = None)
 
 async def graph(memory: Memory, limit: Limit = 50) -> Answer:
     """List the names in records, and which others each is mentioned with."""
-    found = await memory.graph(limit=limit)
-    return Answer(found, lambda console: _tell_graph(console, found))
+    return Answer.of(await memory.graph(limit=limit), _tell_graph)
 
 
 def _listing(what: str, about: str, told: Callable[[Any], str]) -> Body:
@@ -91,10 +86,9 @@ async def workspace_records(
     of_agent: OfAgent = None,
     of_user: OfUser = None,
     facets: Annotated[
-        bool,
-        typer.Option("--facets", help="Also count by kind, category, status, tag, agent and user."),
+        bool, option("Also count by kind, category, status, tag, agent and user.", "--facets")
     ] = False,
-    order: Annotated[str, typer.Option(help=f"One of {', '.join(RECORD_ORDERS)}.")] = "newest",
+    order: Annotated[str, option(f"One of {', '.join(RECORD_ORDERS)}.")] = "newest",
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
@@ -110,7 +104,7 @@ async def workspace_graph(
 ) -> Answer:
     """List the names in records, and which others each is mentioned with."""
     found = await _whole(memory).graph(agent=of_agent, user=of_user, limit=limit)
-    return Answer(found, lambda console: _tell_graph(console, found))
+    return Answer.of(found, _tell_graph)
 
 
 def _tell_graph(console: show.Console, found: NameGraph) -> None:
@@ -127,34 +121,28 @@ def _tell_graph(console: show.Console, found: NameGraph) -> None:
 
 async def workspace_recall(
     memory: Memory,
-    query: Annotated[
-        str, typer.Argument(help="The question; - reads it from standard input.", callback=text_of)
-    ],
+    query: Question,
     of_agent: OfAgent = None,
     of_user: OfUser = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Maximum number; default: from the settings.")
-    ] = None,
+    limit: Most = None,
 ) -> Answer:
     """Recall from all scopes what is remembered about a question, best first."""
     found = await _whole(memory).recall(query, agent=of_agent, user=of_user, limit=limit)
-    return Answer(found, lambda console: show.recalled(console, found))
+    return Answer.of(found, show.recalled)
 
 
 async def workspace_health(
     memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None
 ) -> Answer:
     """Show how much is stored, how far it is trusted, and what needs attention."""
-    found = await _whole(memory).health(agent=of_agent, user=of_user)
-    return Answer(found, lambda console: show.health(console, found))
+    return Answer.of(await _whole(memory).health(agent=of_agent, user=of_user), show.health)
 
 
 async def workspace_conflicts(
     memory: Memory, of_agent: OfAgent = None, of_user: OfUser = None
 ) -> Answer:
     """List the records that contradict each other and wait for a decision."""
-    found = await _whole(memory).conflicts(agent=of_agent, user=of_user)
-    return Answer(found, lambda console: show.disputes(console, found))
+    return Answer.of(await _whole(memory).conflicts(agent=of_agent, user=of_user), show.disputes)
 
 
 async def workspace_audit(
@@ -162,11 +150,9 @@ async def workspace_audit(
     of_agent: OfAgent = None,
     of_user: OfUser = None,
     action: Annotated[
-        str | None, typer.Option(metavar="WORD", help="Only remember, update, observe, inject …")
+        str | None, option("Only remember, update, observe, inject …", metavar="WORD")
     ] = None,
-    about: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only entries that name this.")
-    ] = None,
+    about: Annotated[str | None, option("Only entries that name this.", metavar="ID")] = None,
     limit: Limit = 50,
     cursor: PageMark = None,
 ) -> Answer:
@@ -174,7 +160,7 @@ async def workspace_audit(
     found = await _whole(memory).audit(
         agent=of_agent, user=of_user, action=action, about=about, limit=limit, cursor=cursor
     )
-    return Answer(found, lambda console: show.page_of_entries(console, found))
+    return show.listed(found, show.entry_line, none="No entries.")
 
 
 def _whole(memory: Memory) -> Any:

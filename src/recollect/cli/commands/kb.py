@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, bar, say
-from recollect.cli.options import Limit, PageMark, Shared, moment_of
+from recollect.cli.answer import Answer, bar
+from recollect.cli.options import Limit, PageMark, argument, moment_of, option
 from recollect.domain.document import (
     DEFAULT_COLLECTION,
     Document,
@@ -26,34 +26,25 @@ from recollect.memory import Memory
 if TYPE_CHECKING:
     from rich.console import Console
 
-Into = Annotated[
-    str, typer.Option("--collection", "-c", metavar="NAME", help="The collection to put it in.")
-]
-Among = Annotated[
-    str | None, typer.Option("--collection", "-c", metavar="NAME", help="Only this collection.")
-]
-Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag (repeatable).")]
+Into = Annotated[str, option("The collection to put it in.", "--collection", "-c", metavar="NAME")]
+Among = Annotated[str | None, option("Only this collection.", "--collection", "-c", metavar="NAME")]
+Tags = Annotated[list[str] | None, option("Tag (repeatable).", "--tag", metavar="TAG")]
 Everybody = Annotated[
     bool,
-    typer.Option("--everybody", help="For all users and agents of the workspace, not only you."),
+    option("For all users and agents of the workspace, not only you.", "--everybody"),
 ]
-Named = Annotated[
-    str, typer.Argument(metavar="ID|FILE", help="The document, or the file it was made from.")
-]
+Named = Annotated[str, argument("The document, or the file it was made from.", metavar="ID|FILE")]
 
 _FAILED = 1
 
 
 async def add(
     memory: Memory,
-    shared: Shared,
-    paths: Annotated[
-        list[str], typer.Argument(metavar="FILE|FOLDER…", help="Files, or folders with files.")
-    ],
+    paths: Annotated[list[str], argument("Files, or folders with files.", metavar="FILE|FOLDER…")],
     collection: Into = DEFAULT_COLLECTION,
     tag: Tags = None,
     everybody: Everybody = False,
-) -> None:
+) -> Answer:
     """Add files; an unchanged one is left as it is, a changed one gets a new version.
 
     Markdown, text, HTML, source code, JSON and CSV, and with recollect[documents] PDF, DOCX,
@@ -61,20 +52,19 @@ async def add(
     """
     memory = _of_everybody(memory) if everybody else memory
     done = [await _synced(memory, path, collection, tag, archive=False) for path in paths]
-    _end(SyncedFolder(files=tuple(it for part in done for it in part.files)), shared)
+    return _ended(SyncedFolder(files=tuple(it for part in done for it in part.files)))
 
 
 async def sync(
     memory: Memory,
-    shared: Shared,
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The folder to follow.")],
+    folder: Annotated[str, argument("The folder to follow.", metavar="FOLDER")],
     collection: Into = DEFAULT_COLLECTION,
     tag: Tags = None,
     everybody: Everybody = False,
-) -> None:
+) -> Answer:
     """Bring a collection to the state of a folder: add, update, and archive what is gone."""
     memory = _of_everybody(memory) if everybody else memory
-    _end(await _synced(memory, folder, collection, tag, archive=True), shared)
+    return _ended(await _synced(memory, folder, collection, tag, archive=True))
 
 
 async def list_documents(
@@ -94,7 +84,7 @@ async def list_documents(
 async def show_document(
     memory: Memory,
     named: Named,
-    chunks: Annotated[bool, typer.Option("--chunks", help="Also list the chunks.")] = False,
+    chunks: Annotated[bool, option("Also list the chunks.", "--chunks")] = False,
 ) -> Answer:
     """Show a document and its sections; with --chunks also its chunks."""
     document = await _document(memory, named)
@@ -119,28 +109,19 @@ async def show_document(
 
 async def search(
     memory: Memory,
-    query: Annotated[str, typer.Argument(metavar="TEXT", help="What to look for.")],
+    query: Annotated[str, argument("What to look for.", metavar="TEXT")],
     collection: Annotated[
         list[str] | None,
-        typer.Option(
-            "--collection", "-c", metavar="NAME", help="Only this collection (repeatable)."
-        ),
+        option("Only this collection (repeatable).", "--collection", "-c", metavar="NAME"),
     ] = None,
     tag: Tags = None,
     kind: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only this type (repeatable)."),
+        list[str] | None, option("Only this type (repeatable).", "--type", metavar="TYPE")
     ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only if changed since then.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Only if changed before then.")
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Maximum number of passages.")] = 5,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Explain how each passage was found.")
-    ] = False,
+    since: Annotated[str | None, option("Only if changed since then.", metavar="TIME")] = None,
+    until: Annotated[str | None, option("Only if changed before then.", metavar="TIME")] = None,
+    limit: Annotated[int, option("Maximum number of passages.")] = 5,
+    explain: Annotated[bool, option("Explain how each passage was found.", "--explain")] = False,
 ) -> Answer:
     """Find the passages that answer a question, with citations."""
     found = await memory.knowledge.search(
@@ -148,8 +129,8 @@ async def search(
         collections=collection,
         tags=tag,
         types=kind,
-        since=None if since is None else moment_of(since, "--since"),
-        until=None if until is None else moment_of(until, "--until"),
+        since=moment_of(since, "--since"),
+        until=moment_of(until, "--until"),
         limit=limit,
     )
     return Answer(found, lambda console: _tell_passages(console, found, explain=explain))
@@ -159,7 +140,7 @@ async def remove(memory: Memory, named: Named, everybody: Everybody = False) -> 
     """Delete a document, its chunks and its original file for good."""
     memory = _of_everybody(memory) if everybody else memory
     gone = await memory.knowledge.delete((await _document(memory, named)).id)
-    return Answer(gone, lambda console: show.line(console, f"Removed {gone.id} ({gone.title})."))
+    return show.said(gone, f"Removed {gone.id} ({gone.title}).")
 
 
 async def stats(memory: Memory) -> Answer:
@@ -221,10 +202,8 @@ async def _synced(
         raise
 
 
-def _end(done: SyncedFolder, shared: Shared) -> None:
-    say(Answer(done, lambda console: _tell_files(console, done)), as_object=shared.json)
-    if done.count("failed"):
-        raise typer.Exit(_FAILED)
+def _ended(done: SyncedFolder) -> Answer:
+    return Answer.of(done, _tell_files, _FAILED if done.count("failed") else 0)
 
 
 def _tell_files(console: Console, done: SyncedFolder) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.options import Limit, PageMark
+from recollect.cli.options import Limit, PageMark, argument, option
 from recollect.domain.access import ApiKey
 from recollect.memory import Memory
 
@@ -19,27 +17,23 @@ if TYPE_CHECKING:
 
 async def create_key(
     memory: Memory,
-    name: Annotated[str, typer.Argument(help="A name to tell it from others.")],
+    name: Annotated[str, argument("A name to tell it from others.")],
     role: Annotated[
-        str, typer.Option(metavar="ROLE", help="reader, writer, coordinator or admin.")
+        str, option("reader, writer, coordinator or admin.", metavar="ROLE")
     ] = "writer",
     bind_workspace: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this workspace (repeatable; ORG/NAME)."),
+        list[str] | None, option("Only this workspace (repeatable; ORG/NAME).", metavar="NAME")
     ] = None,
     bind_user: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only this user (repeatable).")
+        list[str] | None, option("Only this user (repeatable).", metavar="ID")
     ] = None,
     all_users: Annotated[
-        bool,
-        typer.Option("--all-users", help="For all users; implied by the role admin."),
+        bool, option("For all users; implied by the role admin.", "--all-users")
     ] = False,
     bind_agent: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only this agent (repeatable).")
+        list[str] | None, option("Only this agent (repeatable).", metavar="ID")
     ] = None,
-    days: Annotated[
-        float | None, typer.Option(metavar="NUMBER", min=0, help="Days until it expires.")
-    ] = None,
+    days: Annotated[float | None, option("Days until it expires.", metavar="NUMBER", min=0)] = None,
 ) -> Answer:
     """Create a key for some users, or explicitly for all; it is shown only once and not stored."""
     made = await memory.keys.create(
@@ -76,11 +70,11 @@ async def list_keys(
 
 
 async def revoke_key(
-    memory: Memory, key_id: Annotated[str, typer.Argument(metavar="ID", help="The key.")]
+    memory: Memory, key_id: Annotated[str, argument("The key.", metavar="ID")]
 ) -> Answer:
     """Revoke a key and end its sign-ins."""
     key = await memory.keys.revoke(key_id)
-    return Answer(key, lambda console: show.line(console, _told(key)))
+    return show.said(key, _told(key))
 
 
 def _told(key: ApiKey) -> str:

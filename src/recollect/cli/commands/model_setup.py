@@ -15,7 +15,7 @@ import typer
 
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.options import Shared, text_of
+from recollect.cli.options import Shared, option, text_of
 from recollect.cli.settings_edit import write_settings
 from recollect.errors import InvalidInput, ModelError
 
@@ -92,25 +92,21 @@ class _Choice:
 async def init(
     shared: Shared,
     provider: Annotated[
-        Provider | None,
-        typer.Option(help="openai (or any server with its API), anthropic, ollama or none."),
+        Provider | None, option("openai (or any server with its API), anthropic, ollama or none.")
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the model.")] = None,
+    model: Annotated[str | None, option("Name of the model.", metavar="NAME")] = None,
     base_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Address of a server; default: the provider's own."),
+        str | None, option("Address of a server; default: the provider's own.", metavar="URL")
     ] = None,
     api_key: Annotated[
         str | None,
-        typer.Option(
-            help="Key, stored in the settings file; - reads it from standard input; "
+        option(
+            "Key, stored in the settings file; - reads it from standard input; "
             "default: from OPENAI_API_KEY or ANTHROPIC_API_KEY.",
             callback=text_of,
         ),
     ] = None,
-    test: Annotated[
-        bool, typer.Option("--test/--no-test", help="Call the model once before writing.")
-    ] = True,
+    test: Annotated[bool, option("Call the model once before writing.", "--test/--no-test")] = True,
 ) -> Answer:
     """Choose a language model, try it, and write the settings file.
 

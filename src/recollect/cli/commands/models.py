@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from recollect.cli import show
-from recollect.cli.answer import Answer, say
+from recollect.cli.answer import Answer
 from recollect.cli.command import log_to
-from recollect.cli.options import Shared
+from recollect.cli.options import Shared, argument
 from recollect.cli.settings_edit import write_setting
 from recollect.domain.embedding import EmbedderCheck
 from recollect.domain.views import as_json
@@ -48,9 +46,7 @@ def list_models(shared: Shared) -> Answer:
     return Answer(value, tell)
 
 
-async def use(
-    shared: Shared, name: Annotated[str, typer.Argument(help=f"One of {NAMES}.")]
-) -> Answer:
+async def use(shared: Shared, name: Annotated[str, argument(f"One of {NAMES}.")]) -> Answer:
     """Choose a model: test it, then write it to the settings file."""
     chosen = choose(shared, await tried_model(shared, name))
 
@@ -66,23 +62,18 @@ async def use(
 
 async def check(
     shared: Shared,
-    name: Annotated[str | None, typer.Argument(help=f"The one in use, or one of {NAMES}.")] = None,
-) -> None:
+    name: Annotated[str | None, argument(f"The one in use, or one of {NAMES}.")] = None,
+) -> Answer:
     """Test a model with a query in each language; exit code 6 if it does not work."""
     from recollect.assemble.embedding import check_embedder
 
     tried = await check_embedder(_settings(shared), name)
-    say(
-        Answer(tried, lambda console: show.embedder_check(console, tried)),
-        as_object=shared.json,
-    )
-    if not tried.works:
-        raise typer.Exit(_DOES_NOT_WORK)
+    return Answer.of(tried, show.embedder_check, 0 if tried.works else _DOES_NOT_WORK)
 
 
 async def calibrate(
     shared: Shared,
-    folder: Annotated[Path, typer.Argument(help="The model's folder.", file_okay=False)],
+    folder: Annotated[Path, argument("The model's folder.", file_okay=False)],
 ) -> Answer:
     """Measure what a model's similarities mean, and store it in its folder.
 
@@ -142,7 +133,11 @@ async def tried_model(shared: Shared, name: str) -> EmbedderCheck:
 
     tried = await check_embedder(_settings(shared), lasting_choice(name))
     if not tried.works:
-        raise _unusable(tried)
+        raise NotAvailable(
+            f"{tried.name} does not work: {tried.problem}",
+            code="embedder_unusable",
+            hint=tried.hint,
+        )
     return tried
 
 
@@ -159,11 +154,3 @@ def _settings(shared: Shared) -> Settings:
     settings = shared.settings()
     log_to(settings.log_file)
     return settings
-
-
-def _unusable(tried: EmbedderCheck) -> NotAvailable:
-    return NotAvailable(
-        f"{tried.name} does not work: {tried.problem}",
-        code="embedder_unusable",
-        hint=tried.hint,
-    )

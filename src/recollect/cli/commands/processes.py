@@ -17,12 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer, say
 from recollect.cli.command import log_to, opened
-from recollect.cli.options import Shared
+from recollect.cli.options import Shared, option
 from recollect.domain.context import TONGUES, Tongue, checked_choice
 from recollect.domain.ids import new_id
 from recollect.errors import NotAvailable, RecollectError, SettingsError, StorageError
@@ -55,43 +53,38 @@ _SERVER_PARTS: Final = frozenset({"fastapi", "httptools", "starlette", "uvicorn"
 
 def serve(
     shared: Shared,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, option("Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 picks a free one.")
+        int, option("Port to listen on; 0 picks a free one.", min=0, max=65_535)
     ] = 7077,
-    tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate, for https.")
-    ] = None,
+    tls_cert: Annotated[Path | None, option("Certificate, for https.", metavar="FILE")] = None,
     tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Private key of the certificate.")
+        Path | None, option("Private key of the certificate.", metavar="FILE")
     ] = None,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="A proxy in front of it speaks https.")
+        bool, option("A proxy in front of it speaks https.", "--behind-proxy")
     ] = False,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Name that clients use for it (repeatable)."),
+        list[str] | None, option("Name that clients use for it (repeatable).", metavar="NAME")
     ] = None,
     trusted_proxy: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "Address or network of that proxy, if it is not this machine (repeatable).",
             metavar="ADDRESS",
-            help="Address or network of that proxy, if it is not this machine (repeatable).",
         ),
     ] = None,
     container: Annotated[
         bool,
-        typer.Option(
-            "--container",
-            help="In a container behind a proxy: listen on all addresses, for any name, trust "
+        option(
+            "In a container behind a proxy: listen on all addresses, for any name, trust "
             "proxies in private networks, and make a first admin key if there is none.",
+            "--container",
         ),
     ] = False,
     workers: Annotated[
         int,
-        typer.Option(
-            min=1, max=64, help="Processes that answer; limits and caches are of each one's own."
-        ),
+        option("Processes that answer; limits and caches are of each one's own.", min=1, max=64),
     ] = 1,
 ) -> None:
     """Start the HTTP server; Ctrl-C stops it.
@@ -226,11 +219,9 @@ def _end_with(parent: BaseProcess) -> None:
 
 async def mcp(
     shared: Shared,
-    language: Annotated[
-        str, typer.Option(help="Language of the tools' descriptions: en or zh.")
-    ] = "en",
+    language: Annotated[str, option("Language of the tools' descriptions: en or zh.")] = "en",
     session: Annotated[
-        str | None, typer.Option(help="Session of the scratchpad; without one a new one.")
+        str | None, option("Session of the scratchpad; without one a new one.")
     ] = None,
 ) -> None:
     """Serve MCP over standard input and output; a client such as Claude Desktop starts this."""
@@ -253,7 +244,7 @@ def version() -> Answer:
     from importlib.metadata import version as installed_version
 
     number = installed_version("recollect")
-    return Answer({"version": number}, lambda console: show.line(console, f"recollect {number}"))
+    return show.said({"version": number}, f"recollect {number}")
 
 
 async def _look_at_keys(settings: Settings, *, makes_first: bool) -> tuple[_Door, str]:

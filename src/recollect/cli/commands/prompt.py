@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Literal
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import RecordId
-from recollect.cli.options import CommonFilterOptions, text_of
+from recollect.cli.options import CommonFilterOptions, argument, option, text_of
+from recollect.domain.context import ContextFields
 from recollect.domain.preview import ContextPreview, TriedChange
 from recollect.domain.record import Procedure, Record
 from recollect.errors import InvalidInput
@@ -20,40 +19,33 @@ from recollect.memory import Memory
 async def context(
     memory: Memory,
     message: Annotated[
-        str, typer.Argument(help="The message; - reads it from standard input.", callback=text_of)
+        str, argument("The message; - reads it from standard input.", callback=text_of)
     ],
     where: CommonFilterOptions,
     limit: Annotated[
-        int | None, typer.Option(help="Maximum number of items; default: from the settings.")
+        int | None, option("Maximum number of items; default: from the settings.")
     ] = None,
     min_score: Annotated[
-        float | None, typer.Option(help="Minimum score, 0 to 1; default: from the settings.")
+        float | None, option("Minimum score, 0 to 1; default: from the settings.")
     ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Maximum length; default: from the settings.")
-    ] = None,
+    max_tokens: Annotated[int | None, option("Maximum length; default: from the settings.")] = None,
     form: Annotated[
         Literal["structured", "flat"] | None,
-        typer.Option(help="Form of the text; default: from the settings."),
+        option("Form of the text; default: from the settings."),
     ] = None,
     language: Annotated[
         Literal["zh", "en"] | None,
-        typer.Option(help="Language of the headings; default: that of the message."),
+        option("Language of the headings; default: that of the message."),
     ] = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The session of the prompt.")
-    ] = None,
+    session: Annotated[str | None, option("The session of the prompt.", metavar="ID")] = None,
     explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Print each part with its tokens, and what was left out."),
+        bool, option("Print each part with its tokens, and what was left out.", "--explain")
     ] = False,
     trying: Annotated[
-        list[str] | None,
-        typer.Option("--try", metavar="TEXT", help="As if this were remembered; not stored."),
+        list[str] | None, option("As if this were remembered; not stored.", "--try", metavar="TEXT")
     ] = None,
     without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="As if this record were deleted; not stored."),
+        list[str] | None, option("As if this record were deleted; not stored.", metavar="ID")
     ] = None,
 ) -> Answer:
     """Print the profile and what is remembered for a message, as text for the prompt.
@@ -62,32 +54,23 @@ async def context(
     to stderr, so that stdout holds only the block. With --explain, --try or --without, nothing
     counts as used and there is no recall_id.
     """
+    wanted: ContextFields = {
+        "limit": limit,
+        "min_score": min_score,
+        "max_tokens": max_tokens,
+        "form": form,
+        "language": language,
+        **where.common(),
+    }
     if explain or trying or without:
         changes: list[TriedChange] = [
             *({"content": text} for text in trying or ()),
             *({"id": name, "delete": True} for name in without or ()),
         ]
-        seen = await memory.preview(
-            message,
-            changes=changes,
-            limit=limit,
-            min_score=min_score,
-            max_tokens=max_tokens,
-            form=form,
-            language=language,
-            **where.common(),
-        )
+        seen = await memory.preview(message, changes=changes, **wanted)
         return Answer(seen, lambda console: _tell_preview(console, seen, explain=explain))
-    made = await memory.context(
-        message,
-        limit=limit,
-        min_score=min_score,
-        max_tokens=max_tokens,
-        form=form,
-        language=language,
-        session=session,
-        **where.common(),
-    )
+    wanted["session"] = session
+    made = await memory.context(message, **wanted)
 
     def tell(console: show.Console) -> None:
         if made.text:
@@ -119,10 +102,10 @@ async def profile(
     memory: Memory,
     action: Annotated[
         Literal["show", "hide", "edit"] | None,
-        typer.Argument(help="Show a record in the profile, hide it from there, or edit it."),
+        argument("Show a record in the profile, hide it from there, or edit it."),
     ] = None,
-    record_id: Annotated[str | None, typer.Argument(metavar="ID", help="The record's id.")] = None,
-    text: Annotated[str | None, typer.Argument(help="The new text, to edit.")] = None,
+    record_id: Annotated[str | None, argument("The record's id.", metavar="ID")] = None,
+    text: Annotated[str | None, argument("The new text, to edit.")] = None,
 ) -> Answer:
     """Print the profile of the user: the lines in every prompt, one per record.
 
@@ -141,21 +124,18 @@ async def profile(
                 record_id, text, facet=before.facet or None, about=before.about
             )
             words = f"{changed.id} says now: {changed.content}"
-            return Answer(changed, lambda console: show.line(console, words))
+            return show.said(changed, words)
         record = await memory.show_in_profile(record_id, shown=action == "show")
         done = "shown in" if action == "show" else "hidden from"
         words = f"{record.id} is {done} the profile: {record.content}"
-        return Answer(record, lambda console: show.line(console, words))
-    found = await memory.profile()
-    return Answer(found, lambda console: show.profile(console, found))
+        return show.said(record, words)
+    return Answer.of(await memory.profile(), show.profile)
 
 
 async def used(
     memory: Memory,
     record_id: RecordId,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="The record was used and did not help.")
-    ] = False,
+    failed: Annotated[bool, option("The record was used and did not help.", "--failed")] = False,
 ) -> Answer:
     """Report that a record was used; one that helped ranks a little higher in later recalls."""
     return _told(await memory.used(record_id, success=not failed))
@@ -171,4 +151,4 @@ def _told(record: Record) -> Answer:
     procedure = record.details
     if isinstance(procedure, Procedure) and procedure.success_rate is not None:
         words += f"; used {procedure.usage_count:,}×, {procedure.success_rate:.0%} with success"
-    return Answer(record, lambda console: show.line(console, words))
+    return show.said(record, words)

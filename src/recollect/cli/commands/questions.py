@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from recollect.cli import show
-from recollect.cli.answer import Answer, bar, say
+from recollect.cli.answer import Answer, bar
 from recollect.cli.command import opened
-from recollect.cli.options import Shared
+from recollect.cli.options import Shared, argument, option
 from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,41 +27,35 @@ _LONGEST = 100
 async def evaluate(
     shared: Shared,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Questions of your own, LoCoMo, or LongMemEval.")
+        Path, argument("Questions of your own, LoCoMo, or LongMemEval.", metavar="FILE")
     ],
     limit: Annotated[
-        int | None,
-        typer.Option(min=1, max=100, help="Hits to look at, for your own questions; default: 5."),
+        int | None, option("Hits to look at, for your own questions; default: 5.", min=1, max=100)
     ] = None,
     at_least: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of your own is answered."),
+        option("Exit with 1 if a smaller share of your own is answered.", min=0, max=1),
     ] = None,
     questions: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="NUMBER", help="Ask only the first of LoCoMo or LongMemEval."),
+        int | None, option("Ask only the first of LoCoMo or LongMemEval.", min=1, metavar="NUMBER")
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="provider:model that answers LoCoMo or LongMemEval, or none; "
+        option(
+            "provider:model that answers LoCoMo or LongMemEval, or none; "
             "default: from the settings.",
+            metavar="NAME",
         ),
     ] = None,
     judge: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="provider:model that judges the answers; default: the same."
-        ),
+        option("provider:model that judges the answers; default: the same.", metavar="NAME"),
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Where each answer is kept; default: beside FILE, *.results.jsonl."
-        ),
+        option("Where each answer is kept; default: beside FILE, *.results.jsonl.", metavar="FILE"),
     ] = None,
-) -> None:
+) -> Answer:
     """Ask the questions of FILE and tell how often they are answered.
 
     Each line is {"ask": "Where does Ann live?", "want": ["Basel"]}: a hit is right when it contains
@@ -79,11 +71,7 @@ async def evaluate(
 
     if is_original(file):
         _only_without("LoCoMo and LongMemEval take no", limit=limit, at_least=at_least)
-        say(
-            await _published(shared.settings(), file, questions, (model, judge), results),
-            as_object=shared.json,
-        )
-        return
+        return await _published(shared.settings(), file, questions, (model, judge), results)
     _only_without(
         "Questions of your own take no",
         questions=questions,
@@ -92,7 +80,7 @@ async def evaluate(
         results=results,
     )
     async with opened(shared) as memory:
-        await _own(memory, shared, file, limit or 5, at_least)
+        return await _own(memory, file, limit or 5, at_least)
 
 
 def _only_without(told: str, **given: object) -> None:
@@ -103,18 +91,14 @@ def _only_without(told: str, **given: object) -> None:
         )
 
 
-async def _own(
-    memory: Memory, shared: Shared, file: Path, limit: int, at_least: float | None
-) -> None:
+async def _own(memory: Memory, file: Path, limit: int, at_least: float | None) -> Answer:
     from recollect.evaluation.questions import ask_all, read_questions
 
     questions = read_questions(file)
     with bar("Asking") as progress:
         told = await ask_all(memory, questions, limit=limit, step=progress)
-    say(Answer(told, lambda console: _tell(console, told)), as_object=shared.json)
     right = 1 - len(told.missed) / len(questions)
-    if at_least is not None and right < at_least:
-        raise typer.Exit(_TOO_FEW)
+    return Answer.of(told, _tell, _TOO_FEW if at_least is not None and right < at_least else 0)
 
 
 # --- LoCoMo and LongMemEval -----------------------------------------------------------------------
@@ -137,7 +121,7 @@ async def _published(
     results = Results(place or file.with_suffix(".results.jsonl"), plan)
     with bar("Asking") as progress:
         told = await evaluate(samples, settings, results, progress)
-    return Answer(told, lambda console: _tell_published(console, told))
+    return Answer.of(told, _tell_published)
 
 
 def _tell_published(console: Console, told: Evaluated) -> None:

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.options import RecordOptions, moment_of, one_of, text_of
+from recollect.cli.options import RecordOptions, argument, moment_of, one_of, option, text_of
 from recollect.domain.record import Record
 from recollect.domain.upkeep import BulkChange
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 
-Text = Annotated[
-    str, typer.Argument(help="The text; - reads it from standard input.", callback=text_of)
-]
-RecordId = Annotated[str, typer.Argument(metavar="ID", help="The record's id.")]
-RecordIds = Annotated[list[str], typer.Argument(metavar="ID…", help="The records' ids.")]
-Reason = Annotated[str, typer.Option(help="Reason, kept in the history.", show_default=False)]
-ExpectedVersion = Annotated[
-    int | None, typer.Option(help="Only if the record is still at this version.")
-]
-Key = Annotated[
-    str | None, typer.Option(help="The same request with the same key is carried out only once.")
-]
+Text = Annotated[str, argument("The text; - reads it from standard input.", callback=text_of)]
+RecordId = Annotated[str, argument("The record's id.", metavar="ID")]
+RecordIds = Annotated[list[str], argument("The records' ids.", metavar="ID…")]
+Reason = Annotated[str, option("Reason, kept in the history.", show_default=False)]
+ExpectedVersion = Annotated[int | None, option("Only if the record is still at this version.")]
+Key = Annotated[str | None, option("The same request with the same key is carried out only once.")]
 
 
 async def remember(
@@ -41,10 +33,9 @@ async def edit(
     record_id: RecordId,
     record: RecordOptions,
     text: Annotated[
-        str | None,
-        typer.Argument(help="The new text; - reads it from standard input.", callback=text_of),
+        str | None, argument("The new text; - reads it from standard input.", callback=text_of)
     ] = None,
-    content: Annotated[str | None, typer.Option(help="The same as TEXT.", callback=text_of)] = None,
+    content: Annotated[str | None, option("The same as TEXT.", callback=text_of)] = None,
     expected_version: ExpectedVersion = None,
     reason: Reason = "",
 ) -> Answer:
@@ -73,15 +64,13 @@ async def edit(
 async def observe(
     memory: Memory,
     text: Text,
-    role: Annotated[str, typer.Option(help="user, assistant, system, tool …")] = "user",
-    name: Annotated[str | None, typer.Option(help="Name of the speaker.")] = None,
+    role: Annotated[str, option("user, assistant, system, tool …")] = "user",
+    name: Annotated[str | None, option("Name of the speaker.")] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The conversation; default: a new one.")
+        str | None, option("The conversation; default: a new one.", metavar="ID")
     ] = None,
-    task: Annotated[str | None, typer.Option(metavar="ID", help="The task.")] = None,
-    at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it was said; default: now.")
-    ] = None,
+    task: Annotated[str | None, option("The task.", metavar="ID")] = None,
+    at: Annotated[str | None, option("When it was said; default: now.", metavar="TIME")] = None,
     idempotency_key: Key = None,
 ) -> Answer:
     """Store one message of a conversation."""
@@ -93,7 +82,7 @@ async def observe(
     (turn,) = await memory.observe(
         [message], session=session, task=task, idempotency_key=idempotency_key
     )
-    return Answer(turn, lambda console: show.turn_card(console, turn))
+    return Answer.of(turn, show.turn_card)
 
 
 async def delete(memory: Memory, record_ids: RecordIds, reason: Reason = "") -> Answer:
@@ -106,8 +95,8 @@ async def delete(memory: Memory, record_ids: RecordIds, reason: Reason = "") -> 
 async def tag(
     memory: Memory,
     record_ids: RecordIds,
-    add: Annotated[list[str] | None, typer.Option(help="A tag to add.")] = None,
-    remove: Annotated[list[str] | None, typer.Option(help="A tag to remove.")] = None,
+    add: Annotated[list[str] | None, option("A tag to add.")] = None,
+    remove: Annotated[list[str] | None, option("A tag to remove.")] = None,
     reason: Reason = "",
 ) -> Answer:
     """Add or remove tags of records."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, bar, say
+from recollect.cli.answer import Answer, bar
 from recollect.cli.command import opened
 from recollect.cli.commands.records import RecordId
-from recollect.cli.options import FilterOptions, Shared
+from recollect.cli.options import FilterOptions, Shared, argument, option
 from recollect.domain.forgetting import Forgotten, Verification
 from recollect.domain.views import as_json
 from recollect.errors import InvalidInput
@@ -62,14 +62,13 @@ async def purge(
     memory: Memory,
     record_id: RecordId,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.", callback=_confirmed)
+        bool, option("Do not ask for confirmation.", "--yes", "-y", callback=_confirmed)
     ] = False,
 ) -> Answer:
     """Remove a deleted record with its history; this cannot be undone."""
     await memory.purge(record_id)
-    return Answer(
-        {"id": record_id, "status": "purged"},
-        lambda console: show.line(console, f"{record_id} is purged; this cannot be undone."),
+    return show.said(
+        {"id": record_id, "status": "purged"}, f"{record_id} is purged; this cannot be undone."
     )
 
 
@@ -77,28 +76,23 @@ def forget(
     shared: Shared,
     filters: FilterOptions,
     record_id: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Records to forget.")
+        list[str] | None, argument("Records to forget.", metavar="[ID]...")
     ] = None,
     evidence: Annotated[
-        bool, typer.Option("--with-evidence", help="Also the turns that support the records.")
+        bool, option("Also the turns that support the records.", "--with-evidence")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Everything of the given user and agent.")
+        bool, option("Everything of the given user and agent.", "--everything")
     ] = False,
     all_agents: Annotated[
-        bool,
-        typer.Option(
-            "--all-agents", help="The user for every agent, with --agent; for an operator."
-        ),
+        bool, option("The user for every agent, with --agent; for an operator.", "--all-agents")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only count what would be erased.")
-    ] = False,
+    dry_run: Annotated[bool, option("Only count what would be erased.", "--dry-run")] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Search every store and file for traces afterwards.")
+        bool, option("Search every store and file for traces afterwards.", "--verify")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
-) -> None:
+    yes: Annotated[bool, option("Do not ask for confirmation.", "--yes", "-y")] = False,
+) -> Answer:
     """Erase every trace of records, a session or a user; this cannot be undone.
 
     Choose what with ids, --session or filters. With --user alone, forget the user for every agent.
@@ -123,10 +117,10 @@ def forget(
     status = "would be forgotten" if dry_run else "forgotten"
     named = {"id": record_id[0]} if record_id and len(record_id) == 1 else {}
     value = {**named, "status": status, **as_json(forgotten)}
-    say(Answer(value, lambda console: _tell(console, forgotten)), as_object=shared.json)
     proof = forgotten.verification
-    if verify and not dry_run and forgotten.counts and (proof is None or not proof.is_gone):
-        raise typer.Exit(_PROBLEM)
+    is_wanted = verify and not dry_run and bool(forgotten.counts)
+    is_unproved = is_wanted and (proof is None or not proof.is_gone)
+    return Answer(value, lambda console: _tell(console, forgotten), _PROBLEM if is_unproved else 0)
 
 
 def _run(shared: Shared, wish: dict[str, Any]) -> Forgotten:

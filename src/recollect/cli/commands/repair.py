@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, bar, say
+from recollect.cli.answer import Answer, bar
 from recollect.cli.command import log_to, require_memory
 from recollect.cli.commands.models import NAMES, NO_MODEL, Chosen, choose, tried_model
-from recollect.cli.options import Shared
+from recollect.cli.options import Shared, option
 from recollect.domain.views import as_json
 from recollect.errors import NotAvailable, SettingsError
 from recollect.memory import Memory
@@ -28,22 +28,16 @@ _POLL_SECONDS: Final = 1.0
 async def reindex(
     shared: Shared,
     model: Annotated[
-        str | None,
-        typer.Option("--model", help=f"Switch to a model: one of {NAMES}.", metavar="NAME"),
+        str | None, option(f"Switch to a model: one of {NAMES}.", "--model", metavar="NAME")
     ] = None,
     background: Annotated[
-        bool,
-        typer.Option(
-            "--background", help="Leave the work to a running process or to `recollect work`."
-        ),
+        bool, option("Leave the work to a running process or to `recollect work`.", "--background")
     ] = False,
     status: Annotated[
-        bool,
-        typer.Option("--status", help="Only report the progress, in whichever process it runs."),
+        bool, option("Only report the progress, in whichever process it runs.", "--status")
     ] = False,
     stop: Annotated[
-        bool,
-        typer.Option("--stop", help="Stop it in whichever process it runs; what was made is kept."),
+        bool, option("Stop it in whichever process it runs; what was made is kept.", "--stop")
     ] = False,
 ) -> Answer:
     """Create missing vectors, or switch to another model; safe to interrupt.
@@ -121,15 +115,10 @@ async def _followed(memory: Memory, *, stop: bool) -> Answer:
 
 async def reconcile(
     shared: Shared,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only compare, and repair nothing.")
-    ] = False,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Empty the stores and build them anew.")
-    ] = False,
+    dry_run: Annotated[bool, option("Only compare, and repair nothing.", "--dry-run")] = False,
+    rebuild: Annotated[bool, option("Empty the stores and build them anew.", "--rebuild")] = False,
     clear: Annotated[
-        bool,
-        typer.Option("--clear", help="Empty the stores before you leave them out of the settings."),
+        bool, option("Empty the stores before you leave them out of the settings.", "--clear")
     ] = False,
 ) -> Answer:
     """Compare derived stores, such as a vector store, with the database, and repair them.
@@ -169,25 +158,19 @@ async def doctor(
     shared: Shared,
     fix: Annotated[
         bool,
-        typer.Option(
-            "--fix",
-            help="Remove the access of others to the data; with --deep also damaged parts of the "
+        option(
+            "Remove the access of others to the data; with --deep also damaged parts of the "
             "index, which are made anew.",
+            "--fix",
         ),
     ] = False,
     deep: Annotated[
-        bool,
-        typer.Option("--deep", help="Also read everything stored: texts, contents and index."),
+        bool, option("Also read everything stored: texts, contents and index.", "--deep")
     ] = False,
-) -> None:
+) -> Answer:
     """Check every part and say how to fix what is wrong; exit code 5 if there is a problem."""
     diagnosis = await _diagnosis(shared, fix=fix, deep=deep)
-    say(
-        Answer(diagnosis, lambda console: show.diagnosis(console, diagnosis)),
-        as_object=shared.json,
-    )
-    if diagnosis.verdict == "problem":
-        raise typer.Exit(_PROBLEM)
+    return Answer.of(diagnosis, show.diagnosis, _PROBLEM if diagnosis.verdict == "problem" else 0)
 
 
 async def _changed(shared: Shared, model: str) -> Chosen:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import ExpectedVersion, Reason, RecordId, Text
-from recollect.cli.options import Limit, PageMark, moment_of, text_of
-from recollect.domain.page import Page
+from recollect.cli.options import Limit, PageMark, argument, moment_of, option, text_of
 from recollect.domain.sharing import PROPOSAL_STATUSES, SHARED_TYPES, Proposal
 from recollect.memory import Memory
 
@@ -20,26 +17,21 @@ if TYPE_CHECKING:
 _TYPES: Final = ", ".join(SHARED_TYPES)
 _ANY: Final = "any"
 
-ProposalId = Annotated[str, typer.Argument(metavar="ID", help="The proposal's id.")]
-OfType = Annotated[
-    str | None, typer.Option("--type", metavar="TYPE", help=f"Only this type ({_TYPES}).")
-]
+ProposalId = Annotated[str, argument("The proposal's id.", metavar="ID")]
+OfType = Annotated[str | None, option(f"Only this type ({_TYPES}).", "--type", metavar="TYPE")]
 
 
 async def propose(
     memory: Memory,
     text: Text,
     type: Annotated[
-        str | None,
-        typer.Option("--type", metavar="TYPE", help=f"One of {_TYPES}; not needed for a change."),
+        str | None, option(f"One of {_TYPES}; not needed for a change.", "--type", metavar="TYPE")
     ] = None,
-    title: Annotated[str, typer.Option(help="Title.", show_default=False)] = "",
-    reason: Annotated[str, typer.Option(help="Reason for sharing it.", show_default=False)] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="Tag (repeatable).")] = None,
-    confidence: Annotated[float, typer.Option(help="How certain it is, 0 to 1.")] = 1.0,
-    target: Annotated[
-        str | None, typer.Option(metavar="ID", help="The shared record to change.")
-    ] = None,
+    title: Annotated[str, option("Title.", show_default=False)] = "",
+    reason: Annotated[str, option("Reason for sharing it.", show_default=False)] = "",
+    tag: Annotated[list[str] | None, option("Tag (repeatable).")] = None,
+    confidence: Annotated[float, option("How certain it is, 0 to 1.")] = 1.0,
+    target: Annotated[str | None, option("The shared record to change.", metavar="ID")] = None,
 ) -> Answer:
     """Propose to share something with all agents of the workspace."""
     proposal = await memory.shared.propose(
@@ -51,7 +43,7 @@ async def propose(
 async def list_proposals(
     memory: Memory,
     status: Annotated[
-        str, typer.Option(help=f"One of {', '.join(PROPOSAL_STATUSES)}, or {_ANY}.")
+        str, option(f"One of {', '.join(PROPOSAL_STATUSES)}, or {_ANY}.")
     ] = "pending",
     type: OfType = None,
     limit: Limit = 50,
@@ -60,17 +52,16 @@ async def list_proposals(
     """List proposals, newest first: the coordinator sees all, an agent its own."""
     wanted = None if status == _ANY else status
     page = await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
-    return Answer(page, lambda console: _page(console, page))
+    return show.paged(page, _card, "There are no such proposals.")
 
 
 async def approve(
     memory: Memory,
     proposal_id: ProposalId,
     text: Annotated[
-        str | None,
-        typer.Argument(help="A better wording; - reads it from standard input.", callback=text_of),
+        str | None, argument("A better wording; - reads it from standard input.", callback=text_of)
     ] = None,
-    title: Annotated[str | None, typer.Option(help="New title.")] = None,
+    title: Annotated[str | None, option("New title.")] = None,
     reason: Reason = "",
 ) -> Answer:
     """Approve a proposal, as it is or reworded."""
@@ -80,7 +71,7 @@ async def approve(
 async def reject(
     memory: Memory,
     proposal_id: ProposalId,
-    reason: Annotated[str, typer.Option(help="Reason, shown to the proposer.")],
+    reason: Annotated[str, option("Reason, shown to the proposer.")],
 ) -> Answer:
     """Reject a proposal with a reason."""
     return _told(await memory.shared.reject(proposal_id, reason))
@@ -91,12 +82,11 @@ async def reopen(
     proposal_id: ProposalId,
     reason: Reason = "",
     decided_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only the decision of this time, as --json shows it."),
+        str | None, option("Only the decision of this time, as --json shows it.", metavar="TIME")
     ] = None,
 ) -> Answer:
     """Take back an approval or a rejection, with what came of it; the proposal waits again."""
-    seen = None if decided_at is None else moment_of(decided_at, "--decided-at")
+    seen = moment_of(decided_at, "--decided-at")
     return _told(await memory.shared.reopen(proposal_id, reason, decided_at=seen))
 
 
@@ -110,28 +100,26 @@ async def list_shared(
 ) -> Answer:
     """List what is shared with this agent and user, newest first."""
     page = await memory.shared.list(type=type, limit=limit, cursor=cursor)
-    return Answer(page, lambda console: show.page_of_records(console, page))
+    return show.records(page)
 
 
 async def show_shared(
     memory: Memory,
-    id: Annotated[str, typer.Argument(metavar="ID", help="A proposal's or a shared record's id.")],
+    id: Annotated[str, argument("A proposal's or a shared record's id.", metavar="ID")],
 ) -> Answer:
     """Show a proposal or a shared record."""
     if id.startswith("prop_"):
         return _told(await memory.shared.proposal(id))
-    record = await memory.shared.get(id)
-    return Answer(record, lambda console: show.record_card(console, record))
+    return Answer.of(await memory.shared.get(id), show.record_card)
 
 
 async def edit(
     memory: Memory,
     record_id: RecordId,
     text: Annotated[
-        str | None,
-        typer.Argument(help="The new text; - reads it from standard input.", callback=text_of),
+        str | None, argument("The new text; - reads it from standard input.", callback=text_of)
     ] = None,
-    title: Annotated[str | None, typer.Option(help="New title.")] = None,
+    title: Annotated[str | None, option("New title.")] = None,
     expected_version: ExpectedVersion = None,
     reason: Reason = "",
 ) -> Answer:
@@ -139,13 +127,13 @@ async def edit(
     record = await memory.shared.update(
         record_id, text, title=title, expected_version=expected_version, reason=reason
     )
-    return Answer(record, lambda console: show.record_card(console, record))
+    return Answer.of(record, show.record_card)
 
 
 async def delete(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
     """Hide a shared record from everybody; for its creator and the coordinator."""
     record = await memory.shared.delete(record_id, reason=reason)
-    return Answer(record, lambda console: show.line(console, f"{record.id} is no longer shared."))
+    return show.said(record, f"{record.id} is no longer shared.")
 
 
 async def undo(
@@ -156,11 +144,11 @@ async def undo(
 ) -> Answer:
     """Revert the last change of a shared record, including a deletion."""
     record = await memory.shared.undo(record_id, expected_version=expected_version, reason=reason)
-    return Answer(record, lambda console: show.record_card(console, record))
+    return Answer.of(record, show.record_card)
 
 
 def _told(proposal: Proposal) -> Answer:
-    return Answer(proposal, lambda console: _card(console, proposal))
+    return Answer.of(proposal, _card)
 
 
 def _card(console: Console, proposal: Proposal) -> None:
@@ -183,7 +171,3 @@ def _card(console: Console, proposal: Proposal) -> None:
         show.line(console, f"  {proposal.status} by {proposal.decided_by}{decision}")
     elif proposal.is_reopened and proposal.decision:
         show.line(console, f"  reopened: {proposal.decision}")
-
-
-def _page(console: Console, page: Page[Proposal]) -> None:
-    show.page_of(console, page, _card, none="There are no such proposals.")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
-from recollect.cli.options import text_of
+from recollect.cli.options import argument, option, text_of
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 
@@ -18,13 +16,13 @@ if TYPE_CHECKING:
 
     from recollect.tools import Toolbox
 
-Language = Annotated[Literal["zh", "en"], typer.Option(help="Language of titles and descriptions.")]
+Language = Annotated[Literal["zh", "en"], option("Language of titles and descriptions.")]
 
 
 def guide(memory: Memory, language: Language = "en") -> Answer:
     """Print instructions on using memory for a system prompt; empty if memory is disabled."""
     text = memory.guide(language)
-    return Answer({"text": text}, lambda console: show.line(console, text))
+    return show.said({"text": text}, text)
 
 
 def list_tools(
@@ -32,14 +30,13 @@ def list_tools(
     language: Language = "en",
     format: Annotated[
         Literal["openai", "anthropic", "json"] | None,
-        typer.Option(help="Print the schemas in the format of a framework."),
+        option("Print the schemas in the format of a framework."),
     ] = None,
 ) -> Answer:
     """List the tools; none if memory is disabled for the agent."""
     box = memory.tools(language)
     if format is not None:
-        schemas = _schemas(box, format)
-        return Answer(schemas, lambda console: _print(console, schemas))
+        return Answer.of(_schemas(box, format), _print)
     listed = box.json_schemas()
 
     def tell(console: Console) -> None:
@@ -55,17 +52,17 @@ def list_tools(
 
 async def call(
     memory: Memory,
-    name: Annotated[str, typer.Argument(help="The tool.")],
+    name: Annotated[str, argument("The tool.")],
     arguments: Annotated[
         str,
-        typer.Argument(
-            help='Its arguments as JSON, {"query": "tea"}; - reads them from standard input.',
+        argument(
+            'Its arguments as JSON, {"query": "tea"}; - reads them from standard input.',
             callback=text_of,
         ),
     ] = "{}",
     language: Language = "en",
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The session in which it is called.")
+        str | None, option("The session in which it is called.", metavar="ID")
     ] = None,
 ) -> Answer:
     """Call a tool as a model would."""
@@ -76,8 +73,8 @@ async def call(
         )
     result = await box.run(name, arguments)
     if isinstance(result, str):
-        return Answer({"text": result}, lambda console: show.line(console, result))
-    return Answer(result, lambda console: _print(console, result))
+        return show.said({"text": result}, result)
+    return Answer.of(result, _print)
 
 
 def _schemas(box: Toolbox, format: Literal["openai", "anthropic", "json"]) -> list[dict[str, Any]]:

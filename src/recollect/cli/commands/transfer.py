@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 import typer
 
 from recollect.cli import show
-from recollect.cli.answer import Answer, bar, say
-from recollect.cli.options import Shared
+from recollect.cli.answer import Answer, bar
+from recollect.cli.options import Shared, argument, option
 from recollect.domain.transfer import (
     ORIGINS,
     ExportCounts,
@@ -33,10 +33,10 @@ _STANDARD_INPUT: Final = 0
 
 AllScopes = Annotated[
     bool,
-    typer.Option(
+    option(
+        "All scopes and what is shared, not only this caller's; for an operator.",
         "--all-scopes",
         "--all",
-        help="All scopes and what is shared, not only this caller's; for an operator.",
     ),
 ]
 
@@ -46,9 +46,7 @@ async def export_to(
     shared: Shared,
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE", help="File to create, compressed if it ends with .gz; - for stdout."
-        ),
+        argument("File to create, compressed if it ends with .gz; - for stdout.", metavar="FILE"),
     ],
     all_scopes: AllScopes = False,
 ) -> Answer | None:
@@ -66,7 +64,7 @@ async def export_to(
     if file != "-":
         told = _exported(counts, f" to {file}")
         value = {"path": file, **as_json(counts)}
-        return Answer(value, lambda console: show.line(console, told))
+        return show.said(value, told)
     # Standard output has the lines themselves.
     typer.echo(json.dumps(as_json(counts)) if shared.json else _exported(counts), err=True)
     return None
@@ -74,45 +72,35 @@ async def export_to(
 
 async def import_from(
     memory: Memory,
-    shared: Shared,
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="A file made by export, a chat, or what --from names; - for stdin.",
+        argument(
+            "A file made by export, a chat, or what --from names; - for stdin.", metavar="FILE"
         ),
     ],
     all_scopes: AllScopes = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Skip bad lines and list them.")
-    ] = False,
+    skip_bad: Annotated[bool, option("Skip bad lines and list them.", "--skip-bad")] = False,
     chat: Annotated[
-        bool,
-        typer.Option(
-            "--chat", help="FILE is a chat history: JSON lines, or from ChatGPT or Claude."
-        ),
+        bool, option("FILE is a chat history: JSON lines, or from ChatGPT or Claude.", "--chat")
     ] = False,
     session: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="With --chat: the conversation of messages that name none."
-        ),
+        option("With --chat: the conversation of messages that name none.", metavar="ID"),
     ] = None,
     origin: Annotated[
-        str | None,
-        typer.Option("--from", metavar="MEMORY", help=f"Move in from {', '.join(ORIGINS)}."),
+        str | None, option(f"Move in from {', '.join(ORIGINS)}.", "--from", metavar="MEMORY")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --from: only count what would be imported.")
+        bool, option("With --from: only count what would be imported.", "--dry-run")
     ] = False,
     namespace: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "With --from langmem: whose a memory is, as 'app/{user}/{session}/*'.",
             metavar="PATTERN",
-            help="With --from langmem: whose a memory is, as 'app/{user}/{session}/*'.",
         ),
     ] = None,
-) -> None:
+) -> Answer:
     """Import what an export holds and this database lacks.
 
     Every line goes back to the user and agent it was exported for. Import as that caller (--user,
@@ -153,29 +141,25 @@ async def import_from(
                     dry_run=dry_run,
                     progress=progress,
                 )
-                say(Answer(moved, lambda it: _tell_moved(it, moved)), as_object=shared.json)
-                return
+                return Answer.of(moved, _tell_moved)
             if chat:
                 chats = await memory.import_chat(
                     source, session=session, skip_bad=skip_bad, progress=progress
                 )
-                say(Answer(chats, lambda it: _tell_chats(it, chats)), as_object=shared.json)
-                return
+                return Answer.of(chats, _tell_chats)
             done = await memory.import_from(
                 source, all_scopes=all_scopes, skip_bad=skip_bad, progress=progress
             )
     except asyncio.CancelledError:
         typer.echo("Stopped; what was added is kept. Run the same command to continue.", err=True)
         raise
-    say(Answer(done, lambda console: _tell(console, done)), as_object=shared.json)
-    if done.conflicting or done.lost:
-        raise typer.Exit(_CONFLICTS)
+    return Answer.of(done, _tell, _CONFLICTS if done.conflicting or done.lost else 0)
 
 
 def _require_usage(*rules: tuple[str, bool, str]) -> None:
-    for option, is_wrong, where in rules:
+    for given, is_wrong, where in rules:
         if is_wrong:
-            raise InvalidInput(f"{option} does not go {where}", code="bad_usage")
+            raise InvalidInput(f"{given} does not go {where}", code="bad_usage")
 
 
 def _standard_input() -> BinaryIO:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Reason, RecordId
-from recollect.cli.options import PageMark, moment_of, text_of
-from recollect.cli.show import line, page_of_records, record_card
+from recollect.cli.options import PageMark, PerPage, argument, moment_of, option, text_of
+from recollect.cli.show import line, record_card
 from recollect.memory import Memory
 
 if TYPE_CHECKING:
@@ -19,36 +17,32 @@ if TYPE_CHECKING:
     from recollect.domain.record import Record
     from recollect.domain.relation import Resolution
 
-ConflictId = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be done.")]
+ConflictId = Annotated[str, argument("The conflict's id.", metavar="ID")]
+DryRun = Annotated[bool, option("Only report what would be done.", "--dry-run")]
 Content = Annotated[
-    str | None, typer.Option(help="The text; - reads it from standard input.", callback=text_of)
+    str | None, option("The text; - reads it from standard input.", callback=text_of)
 ]
 
 
 async def health(memory: Memory) -> Answer:
     """Show how much is stored, how far it is trusted, and what needs attention."""
-    found = await memory.upkeep.health()
-    return Answer(found, lambda console: show.health(console, found))
+    return Answer.of(await memory.upkeep.health(), show.health)
 
 
 async def conflicts(memory: Memory) -> Answer:
     """List the open conflicts between records."""
-    found = await memory.upkeep.conflicts()
-    return Answer(found, lambda console: show.disputes(console, found))
+    return Answer.of(await memory.upkeep.conflicts(), show.disputes)
 
 
 async def resolve(
     memory: Memory,
     conflict_id: ConflictId,
     resolution: Annotated[
-        str,
-        typer.Argument(help="keep_first, keep_second, merge or both_at_different_times."),
+        str, argument("keep_first, keep_second, merge or both_at_different_times.")
     ],
     content: Content = None,
     at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="When the later record replaced the earlier one."),
+        str | None, option("When the later record replaced the earlier one.", metavar="TIME")
     ] = None,
     reason: Reason = "",
 ) -> Answer:
@@ -57,34 +51,31 @@ async def resolve(
         conflict_id,
         cast("Resolution", resolution),
         content=content,
-        at=None if at is None else moment_of(at, "--at"),
+        at=moment_of(at, "--at"),
         reason=reason,
     )
-    return Answer(decided, lambda console: show.dispute(console, decided))
+    return Answer.of(decided, show.dispute)
 
 
 async def reopen(
     memory: Memory,
     conflict_id: ConflictId,
     resolved_at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only the decision of this time, as --json shows it."),
+        str | None, option("Only the decision of this time, as --json shows it.", metavar="TIME")
     ] = None,
 ) -> Answer:
     """Take back the decision on a conflict: both records are as before, and it is open."""
-    seen = None if resolved_at is None else moment_of(resolved_at, "--resolved-at")
-    back = await memory.upkeep.reopen(conflict_id, resolved_at=seen)
-    return Answer(back, lambda console: show.dispute(console, back))
+    seen = moment_of(resolved_at, "--resolved-at")
+    return Answer.of(await memory.upkeep.reopen(conflict_id, resolved_at=seen), show.dispute)
 
 
 async def quarantine(
     memory: Memory,
-    limit: Annotated[int, typer.Option(help="Number per page.")] = 50,
+    limit: PerPage = 50,
     cursor: PageMark = None,
 ) -> Answer:
     """List records that their source does not support; they are not recalled until accepted."""
-    page = await memory.upkeep.quarantined(limit=limit, cursor=cursor)
-    return Answer(page, lambda console: page_of_records(console, page))
+    return show.records(await memory.upkeep.quarantined(limit=limit, cursor=cursor))
 
 
 async def accept(
@@ -101,8 +92,7 @@ async def reject(memory: Memory, record_id: RecordId, reason: Reason = "") -> An
 
 async def buffer(memory: Memory) -> Answer:
     """List short-term records, newest and most important first, with the time they have left."""
-    entries = await memory.upkeep.buffer()
-    return Answer(entries, lambda console: show.buffered(console, entries))
+    return Answer.of(await memory.upkeep.buffer(), show.buffered)
 
 
 async def promote(memory: Memory, record_id: RecordId, reason: Reason = "") -> Answer:
@@ -114,12 +104,11 @@ async def sweep(
     memory: Memory,
     dry_run: DryRun = False,
     all_scopes: Annotated[
-        bool, typer.Option("--all-scopes", help="Sweep the records of everybody in this database.")
+        bool, option("Sweep the records of everybody in this database.", "--all-scopes")
     ] = False,
 ) -> Answer:
     """Hide or remove records that are expired, past retention, or over capacity."""
-    swept = await memory.upkeep.sweep(dry_run=dry_run, all_scopes=all_scopes)
-    return Answer(swept, lambda console: show.swept(console, swept))
+    return Answer.of(await memory.upkeep.sweep(dry_run=dry_run, all_scopes=all_scopes), show.swept)
 
 
 def _told(what: str, record: Record) -> Answer:

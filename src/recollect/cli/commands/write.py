@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from recollect.cli import show
 from recollect.cli.answer import Answer
 from recollect.cli.commands.records import Key, Text
-from recollect.cli.options import RecordOptions, one_of
+from recollect.cli.options import RecordOptions, argument, one_of, option
 from recollect.domain.views import as_json
 from recollect.domain.write import Route, Trace, WritePolicy, Written
 from recollect.memory import Memory
@@ -22,12 +20,8 @@ async def write(
     memory: Memory,
     text: Text,
     record: RecordOptions,
-    namespace: Annotated[
-        str | None, typer.Option(help="One of your own, such as user_profile/ann.")
-    ] = None,
-    buffered: Annotated[
-        bool, typer.Option("--buffered", help="Start in the short-term buffer.")
-    ] = False,
+    namespace: Annotated[str | None, option("One of your own, such as user_profile/ann.")] = None,
+    buffered: Annotated[bool, option("Start in the short-term buffer.", "--buffered")] = False,
     idempotency_key: Key = None,
 ) -> Answer:
     """Remember a claim after comparing it with what is stored.
@@ -41,16 +35,16 @@ async def write(
         idempotency_key=idempotency_key,
         **record.given(),
     )
-    return Answer(written, lambda console: _tell_written(console, written))
+    return Answer.of(written, _tell_written)
 
 
 async def extract(
     memory: Memory,
     session: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="One session; default: all of them.")
+        str | None, argument("One session; default: all of them.", metavar="SESSION")
     ] = None,
     of_session: Annotated[
-        str | None, typer.Option("--session", metavar="ID", help="The same as SESSION.")
+        str | None, option("The same as SESSION.", "--session", metavar="ID")
     ] = None,
 ) -> Answer:
     """Extract what is worth remembering from conversations; no turn is read twice."""
@@ -67,29 +61,22 @@ async def extract(
 
 async def trace(
     memory: Memory,
-    write_id: Annotated[
-        str, typer.Argument(metavar="ID", help="A write's id, shown by write and extract.")
-    ],
+    write_id: Annotated[str, argument("A write's id, shown by write and extract.", metavar="ID")],
 ) -> Answer:
     """Show what each step of a write decided, and why."""
-    found = await memory.trace(write_id)
-    return Answer(found, lambda console: _tell_trace(console, found))
+    return Answer.of(await memory.trace(write_id), _tell_trace)
 
 
 async def route(
     memory: Memory,
     text: Text,
     policy: Annotated[
-        WritePolicy | None,
-        typer.Option(help="auto, explicit or off; default: from the settings."),
+        WritePolicy | None, option("auto, explicit or off; default: from the settings.")
     ] = None,
-    said_before: Annotated[
-        str, typer.Option("--context", help="What the assistant said before it.")
-    ] = "",
+    said_before: Annotated[str, option("What the assistant said before it.", "--context")] = "",
 ) -> Answer:
     """Decide whether a message needs memory to be answered and whether to remember it."""
-    found = await memory.route(text, policy=policy, context=said_before)
-    return Answer(found, lambda console: _tell_route(console, found))
+    return Answer.of(await memory.route(text, policy=policy, context=said_before), _tell_route)
 
 
 def _tell_written(console: Console, written: Written) -> None:
@@ -129,12 +116,10 @@ def _tell_route(console: Console, found: Route) -> None:
 
 async def names(
     memory: Memory,
-    name: Annotated[
-        list[str] | None, typer.Argument(help="The names; they replace those set before.")
-    ] = None,
+    name: Annotated[list[str] | None, argument("The names; they replace those set before.")] = None,
 ) -> Answer:
     """Show or set the names of the user."""
     if name:
         await memory.set_user_names(name)
     known = sorted(await memory.user_names())
-    return Answer({"items": known}, lambda console: show.line(console, ", ".join(known)))
+    return show.said({"items": known}, ", ".join(known))

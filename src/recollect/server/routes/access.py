@@ -23,7 +23,7 @@ from recollect.server.caller import AdministeredMemory, OpenMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import COOKIE, Asking, Identity, Means
 from recollect.server.limits import Limits
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Paged
 from recollect.server.problems import problems
 from recollect.settings.agents import told_store
 
@@ -124,9 +124,7 @@ async def sign_out(memory: OpenMemory, request: Request, response: Response) -> 
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-@router.get(
-    "/whoami",
-)
+@router.get("/whoami")
 @Operation("GET", "/v1/whoami", "whoami", Role.READER)
 async def whoami(asking: Asking, response: Response) -> WhoAmI:
     """Return the caller's role and the workspaces, users and agents it covers."""
@@ -135,11 +133,9 @@ async def whoami(asking: Asking, response: Response) -> WhoAmI:
 
 
 @router.get("/keys")
-async def list_keys(
-    memory: AdministeredMemory, asking: Asking, limit: Limit = 50, cursor: PageMark = None
-) -> Page[ApiKey]:
+async def list_keys(page: Paged, memory: AdministeredMemory, asking: Asking) -> Page[ApiKey]:
     """List the keys that this key covers, newest first, without their secrets."""
-    found = await memory.keys.list(limit=limit, cursor=cursor)
+    found = await memory.keys.list(**page)
     covered = tuple(key for key in found if asking.grant.covers(key.grant))
     return Page(items=covered, next_cursor=found.next_cursor)
 
@@ -158,15 +154,7 @@ async def create_key(
     _require_admin_first(asking, wanted)
     _require_covered(asking, wanted)
     await _require_no_longer(memory, asking, body.expires_at)
-    made = await memory.keys.create(
-        body.name,
-        body.role,
-        workspaces=body.workspaces,
-        users=body.users,
-        all_users=body.all_users,
-        agents=body.agents,
-        expires_at=body.expires_at,
-    )
+    made = await memory.keys.create(**body.arguments())
     response.headers["Cache-Control"] = "no-store"
     return made
 
@@ -298,11 +286,9 @@ class AgentWanted(AgentPlace):
 
 
 @agents_router.get("")
-async def list_agents(
-    memory: AdministeredMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Agent]:
+async def list_agents(page: Paged, memory: AdministeredMemory) -> Page[Agent]:
     """List the agents with settings of their own, by name."""
-    return await memory.agents.list(limit=limit, cursor=cursor)
+    return await memory.agents.list(**page)
 
 
 @agents_router.get("/{name}", responses=problems(404))

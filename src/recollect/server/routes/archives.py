@@ -14,7 +14,7 @@ from recollect.domain.page import Page
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Paged
 from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/archives", tags=["archives"], route_class=IdempotentRoute)
@@ -66,20 +66,19 @@ class ToolCallGiven(Body):
 
 @router.get("")
 async def list_archives(
+    page: Paged,
     memory: CallersMemory,
     session: Annotated[str | None, Query(description="only of this session")] = None,
     tool: Annotated[str | None, Query(description="only of this tool")] = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
 ) -> Page[Archive]:
     """List archived tool results, newest first."""
-    return await memory.archives.list(session=session, tool=tool, limit=limit, cursor=cursor)
+    return await memory.archives.list(session=session, tool=tool, **page)
 
 
 @router.post("/search", responses=problems(413))
 async def search_archives(memory: CallersMemory, body: ArchiveQuestion) -> Recalled:
     """Find the passages of archived tool results about a query, best first."""
-    return await memory.archives.search(body.query, session=body.session, limit=body.limit)
+    return await memory.archives.search(**body.arguments())
 
 
 @router.post("/sweep")

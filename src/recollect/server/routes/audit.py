@@ -11,7 +11,7 @@ from recollect.domain.audit import AuditEntry, AuditVerdict
 from recollect.domain.page import Page
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.parameters import Limit, PageMark, page_of
+from recollect.server.parameters import Limit, Paged, PageMark, page_of
 from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1", tags=["audit"], route_class=IdempotentRoute)
@@ -41,18 +41,14 @@ async def verify_audit(memory: CallersMemory) -> AuditVerdict:
     return await memory.audit.verify()
 
 
-@router.post(
-    "/audit/seal",
-)
+@router.post("/audit/seal")
 async def seal_audit(memory: CallersMemory) -> Sealed:
     """Seal the newest audit entries now instead of in the background."""
     return Sealed(sealed=await memory.audit.seal())
 
 
 @router.get("/audit/{id}", responses=problems(404))
-async def show_audit(
-    memory: CallersMemory, id: str, limit: Limit = 50, cursor: PageMark = None
-) -> Page[AuditEntry]:
+async def show_audit(page: Paged, memory: CallersMemory, id: str) -> Page[AuditEntry]:
     """List every audit entry about a record, a turn or a recall, oldest first."""
     entries = await memory.audit.show(id)
-    return page_of(entries, limit, cursor, lambda it: str(it.id))
+    return page_of(entries, page, lambda it: str(it.id))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypedDict
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from recollect.domain.audit import AuditEntry
 from recollect.domain.directory import (
@@ -28,12 +28,27 @@ from recollect.domain.views import Items
 from recollect.server.bodies import Filters, PagedFilters, described
 from recollect.server.caller import CallersMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.parameters import Limit, PageMark, page_of
+from recollect.server.parameters import Limit, Paged, PageMark, page_of
 
 router = APIRouter(prefix="/v1", tags=["directory"], route_class=IdempotentRoute)
 
 OfAgent = Annotated[str | None, Query(description="only of this agent; `-` is none")]
 OfUser = Annotated[str | None, Query(description="only of this user; `-` is none")]
+
+
+class ScopesAsked(TypedDict):
+    """Which scopes of a workspace; the library takes it as it is."""
+
+    agent: str | None
+    user: str | None
+
+
+async def _scopes_asked(agent: OfAgent = None, user: OfUser = None) -> ScopesAsked:
+    return {"agent": agent, "user": user}
+
+
+# Before the parameter with the memory, so that the description has it before the scope.
+Within = Annotated[ScopesAsked, Depends(_scopes_asked)]
 
 
 class WorkspaceListing(PagedFilters):
@@ -46,27 +61,21 @@ class WorkspaceListing(PagedFilters):
 
 
 @router.get("/sessions")
-async def list_sessions(
-    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[SessionEntry]:
+async def list_sessions(page: Paged, memory: CallersMemory) -> Page[SessionEntry]:
     """List this caller's sessions, most recently active first."""
-    return await memory.sessions(limit=limit, cursor=cursor)
+    return await memory.sessions(**page)
 
 
 @router.get("/tags")
-async def list_tags(
-    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[LabelEntry]:
+async def list_tags(page: Paged, memory: CallersMemory) -> Page[LabelEntry]:
     """List the tags of this caller's records, most frequent first."""
-    return await memory.tags(limit=limit, cursor=cursor)
+    return await memory.tags(**page)
 
 
 @router.get("/categories")
-async def list_categories(
-    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[LabelEntry]:
+async def list_categories(page: Paged, memory: CallersMemory) -> Page[LabelEntry]:
     """List the categories of this caller's records, most frequent first."""
-    return await memory.categories(limit=limit, cursor=cursor)
+    return await memory.categories(**page)
 
 
 @router.get("/facets")
@@ -78,74 +87,52 @@ async def list_facets(memory: CallersMemory) -> Items[Facet]:
 
 @router.get("/workspace/scopes")
 async def list_workspace_scopes(
-    memory: WholeWorkspace,
-    agent: OfAgent = None,
-    user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
+    within: Within, page: Paged, memory: WholeWorkspace
 ) -> Page[ScopeEntry]:
     """List the scopes of a workspace, newest first, with counts."""
-    return await memory.workspace.scopes(agent=agent, user=user, limit=limit, cursor=cursor)
+    return await memory.workspace.scopes(**within, **page)
 
 
 @router.get("/workspaces")
-async def list_workspaces(
-    memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
-) -> Page[WorkspaceEntry]:
+async def list_workspaces(page: Paged, memory: WholeWorkspace) -> Page[WorkspaceEntry]:
     """List all workspaces of the server, those with the most records first, with counts."""
-    return await memory.workspace.every(limit=limit, cursor=cursor)
+    return await memory.workspace.every(**page)
 
 
 @router.get("/workspace/users")
-async def list_workspace_users(
-    memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
-) -> Page[NameEntry]:
+async def list_workspace_users(page: Paged, memory: WholeWorkspace) -> Page[NameEntry]:
     """List the users of a workspace, newest first, with counts."""
-    return await memory.workspace.users(limit=limit, cursor=cursor)
+    return await memory.workspace.users(**page)
 
 
 @router.get("/workspace/agents")
-async def list_workspace_agents(
-    memory: WholeWorkspace, limit: Limit = 50, cursor: PageMark = None
-) -> Page[NameEntry]:
+async def list_workspace_agents(page: Paged, memory: WholeWorkspace) -> Page[NameEntry]:
     """List the agents of a workspace, newest first, with counts."""
-    return await memory.workspace.agents(limit=limit, cursor=cursor)
+    return await memory.workspace.agents(**page)
 
 
 @router.get("/workspace/sessions")
 async def list_workspace_sessions(
-    memory: WholeWorkspace,
-    agent: OfAgent = None,
-    user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
+    within: Within, page: Paged, memory: WholeWorkspace
 ) -> Page[SessionEntry]:
     """List the sessions of a workspace, most recently active first."""
-    return await memory.workspace.sessions(agent=agent, user=user, limit=limit, cursor=cursor)
+    return await memory.workspace.sessions(**within, **page)
 
 
 @router.get("/workspace/tags")
 async def list_workspace_tags(
-    memory: WholeWorkspace,
-    agent: OfAgent = None,
-    user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
+    within: Within, page: Paged, memory: WholeWorkspace
 ) -> Page[LabelEntry]:
     """List the tags of a workspace, most frequent first."""
-    return await memory.workspace.tags(agent=agent, user=user, limit=limit, cursor=cursor)
+    return await memory.workspace.tags(**within, **page)
 
 
 @router.get("/workspace/categories")
 async def list_workspace_categories(
-    memory: WholeWorkspace,
-    agent: OfAgent = None,
-    user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
+    within: Within, page: Paged, memory: WholeWorkspace
 ) -> Page[LabelEntry]:
     """List the categories of a workspace, most frequent first."""
-    return await memory.workspace.categories(agent=agent, user=user, limit=limit, cursor=cursor)
+    return await memory.workspace.categories(**within, **page)
 
 
 class WorkspaceQuestion(Filters):
@@ -160,20 +147,10 @@ class WorkspaceQuestion(Filters):
 
 @router.post("/workspace/recall")
 async def recall_in_workspace(
-    memory: WholeWorkspace,
-    body: WorkspaceQuestion,
-    agent: OfAgent = None,
-    user: OfUser = None,
+    within: Within, memory: WholeWorkspace, body: WorkspaceQuestion
 ) -> Recalled:
     """Recall from all scopes of a workspace what is remembered about a question, best first."""
-    return await memory.workspace.recall(
-        body.query,
-        agent=agent,
-        user=user,
-        limit=body.limit,
-        min_score=body.min_score,
-        **body.filters(),
-    )
+    return await memory.workspace.recall(**within, **body.arguments())
 
 
 @router.get("/workspace/health")
@@ -191,15 +168,11 @@ async def workspace_health(
 
 @router.get("/workspace/conflicts")
 async def list_workspace_conflicts(
-    memory: WholeWorkspace,
-    agent: OfAgent = None,
-    user: OfUser = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
+    within: Within, page: Paged, memory: WholeWorkspace
 ) -> Page[Dispute]:
     """List the open conflicts of a workspace."""
-    disputes = await memory.workspace.conflicts(agent=agent, user=user)
-    return page_of(disputes, limit, cursor, lambda dispute: dispute.conflict.id)
+    disputes = await memory.workspace.conflicts(**within)
+    return page_of(disputes, page, lambda dispute: dispute.conflict.id)
 
 
 @router.get("/workspace/audit")
@@ -237,12 +210,4 @@ async def list_workspace_records(
     memory: WholeWorkspace, wanted: Annotated[WorkspaceListing, Query()]
 ) -> RecordsFound:
     """List the records of all scopes of a workspace, with their total and optional counts."""
-    return await memory.workspace.records(
-        agent=wanted.agent,
-        user=wanted.user,
-        facets=wanted.facets,
-        order=wanted.order,
-        limit=wanted.limit,
-        cursor=wanted.cursor,
-        **wanted.filters(),
-    )
+    return await memory.workspace.records(**wanted.arguments())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Request
@@ -30,6 +30,7 @@ _JOBS: Final = 100
 _DOCUMENTS: Final = 100
 
 Mark = Annotated[str | None, Query(description="the mark to continue from; default: now")]
+LastEventId = Annotated[str | None, Header(description="sent by browsers when they reconnect")]
 
 
 @router.get("/changes")
@@ -46,15 +47,16 @@ async def list_changes(
     return found
 
 
+def _sent(what: str) -> dict[int | str, dict[str, Any]]:
+    """Describe the events of a stream."""
+    content = {_EVENTS: {"schema": {"type": "string"}}}
+    return {200: {"description": f"Server-sent events: {what}", "content": content}}
+
+
 @router.get(
     "/events",
     response_class=StreamingResponse,
-    responses={
-        200: {
-            "description": "Server-sent events: `change` (as in /v1/changes), `job`, `document`",
-            "content": {_EVENTS: {"schema": {"type": "string"}}},
-        }
-    },
+    responses=_sent("`change` (as in /v1/changes), `job`, `document`"),
 )
 @Operation("GET", "/v1/events", "stream_events", Role.READER)
 async def stream_events(
@@ -68,20 +70,19 @@ async def stream_events(
     documents: Annotated[
         bool, Query(description="also documents: those waiting to be read, and their changes")
     ] = False,
-    last_event_id: Annotated[
-        str | None, Header(description="sent by browsers when they reconnect")
-    ] = None,
+    last_event_id: LastEventId = None,
 ) -> StreamingResponse:
     """Stream changes as they happen; `Last-Event-ID` continues a broken connection."""
     if jobs:
         asking.require_role(Role.ADMIN, "Seeing background jobs")
         asking.require_server("Seeing background jobs")
-    begun = await memory.changes(last_event_id or after, limit=_BATCH)
-    return StreamingResponse(
-        _events(request, memory, begun, _Polled(memory, jobs=jobs, documents=documents)),
-        media_type=_EVENTS,
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    polled = _Polled(memory, jobs=jobs, documents=documents)
+
+    async def changes(mark: str | None, wait: float) -> Changes:
+        return await memory.changes(mark, limit=_BATCH, wait=wait)
+
+    begun = await changes(last_event_id or after, 0)
+    return _streamed(_events(request, begun, changes, polled.seconds, polled.news))
 
 
 @router.get("/workspace/changes")
@@ -101,29 +102,31 @@ async def list_workspace_changes(
 @router.get(
     "/workspace/events",
     response_class=StreamingResponse,
-    responses={
-        200: {
-            "description": "Server-sent events: `change`, as in /v1/workspace/changes",
-            "content": {_EVENTS: {"schema": {"type": "string"}}},
-        }
-    },
+    responses=_sent("`change`, as in /v1/workspace/changes"),
 )
 @Operation("GET", "/v1/workspace/events", "stream_workspace_events", Role.ADMIN)
 async def stream_workspace_events(
     request: Request,
     memory: WholeWorkspace,
     after: Mark = None,
-    last_event_id: Annotated[
-        str | None, Header(description="sent by browsers when they reconnect")
-    ] = None,
+    last_event_id: LastEventId = None,
 ) -> StreamingResponse:
     """Stream the changes in a workspace as they happen."""
-    begun = await memory.workspace.changes(last_event_id or after, limit=_BATCH)
-    return StreamingResponse(
-        _workspace_events(request, memory, begun.mark, as_json(begun)["items"]),
-        media_type=_EVENTS,
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+
+    async def changes(mark: str | None, wait: float) -> Changes:
+        return await memory.workspace.changes(mark, limit=_BATCH, wait=wait)
+
+    async def nothing() -> list[tuple[str, Json]]:
+        return []
+
+    begun = await changes(last_event_id or after, 0)
+    # Asked again soon, because a scope that is new is not waited for.
+    return _streamed(_events(request, begun, changes, _NEW_SCOPE_SECONDS, nothing))
+
+
+def _streamed(events: AsyncGenerator[str]) -> StreamingResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(events, media_type=_EVENTS, headers=headers)
 
 
 async def _goes_on(request: Request) -> bool:
@@ -131,32 +134,23 @@ async def _goes_on(request: Request) -> bool:
     return not await request.is_disconnected() and await is_still_known(request)
 
 
-async def _workspace_events(
-    request: Request, memory: Memory, mark: str, items: list[Json]
-) -> AsyncGenerator[str]:
-    yield f"retry: 2000\n{_told('ready', {'mark': mark}, mark)}"
-    while await _goes_on(request):
-        for item in items:
-            yield _told("change", item, item["mark"])
-        # Asked again soon, because a scope that is new is not waited for.
-        found = await memory.workspace.changes(mark, limit=_BATCH, wait=_NEW_SCOPE_SECONDS)
-        items, mark = as_json(found)["items"], found.mark
-        if not items:
-            yield ": nothing new\n\n"
-
-
 async def _events(
-    request: Request, memory: Memory, begun: Changes, polled: _Polled
+    request: Request,
+    begun: Changes,
+    changes: Callable[[str | None, float], Awaitable[Changes]],
+    seconds: float,
+    news: Callable[[], Awaitable[list[tuple[str, Json]]]],
 ) -> AsyncGenerator[str]:
+    """Yield changes as they come, waiting so long for each, with other news between them."""
     items, mark = as_json(begun)["items"], begun.mark
     # The mark itself, so that a connection that breaks at once goes on from here.
     yield f"retry: 2000\n{_told('ready', {'mark': mark}, mark)}"
     while await _goes_on(request):
         for item in items:
             yield _told("change", item, item["mark"])
-        for event, item in await polled.news():
+        for event, item in await news():
             yield _told(event, item)
-        found = await memory.changes(mark, limit=_BATCH, wait=polled.seconds)
+        found = await changes(mark, seconds)
         items, mark = as_json(found)["items"], found.mark
         if not items:
             yield ": nothing new\n\n"

@@ -146,17 +146,7 @@ class ItemsRemoved(BaseModel):
 @router.post("/write", response_model=Items[ItemTold])
 async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
     """Store items and remove others, in one transaction."""
-    drafts = [
-        ItemDraft(
-            namespace=given.namespace,
-            key=given.key,
-            value=given.value,
-            ttl=_duration(given.ttl),
-            texts=given.texts,
-            vectors=given.vectors,
-        )
-        for given in body.put
-    ]
+    drafts = [ItemDraft(ttl=_duration(given.ttl), **given.arguments("ttl")) for given in body.put]
     removed = [(given.namespace, given.key) for given in body.removed]
     return {"items": await memory.items.write(drafts, removed)}
 
@@ -164,50 +154,31 @@ async def write_items(memory: CallersMemory, body: ItemChanges) -> Json:
 @router.post("/get", response_model=OneItem)
 async def get_item(memory: CallersMemory, body: ItemRead) -> Json:
     """Return one item, or null."""
-    item = await memory.items.get(body.namespace, body.key, refresh=body.refresh)
-    return {"item": item}
+    return {"item": await memory.items.get(**body.arguments())}
 
 
 @router.post("/search", response_model=Items[ItemHitTold])
 async def search_items(memory: CallersMemory, body: ItemSearch) -> Json:
     """Return the items under a namespace, best first for a query, else in order of storage."""
-    found = await memory.items.search(
-        body.prefix,
-        query=body.query,
-        vector=body.vector,
-        where=body.where,
-        limit=body.limit,
-        offset=body.offset,
-        refresh=body.refresh,
-    )
-    return {"items": found}
+    return {"items": await memory.items.search(**body.arguments())}
 
 
 @router.post("/namespaces")
 async def list_namespaces(memory: CallersMemory, body: NamespaceSearch) -> Items[Namespace]:
     """List the non-empty namespaces."""
-    found = await memory.items.namespaces(
-        body.prefix,
-        body.suffix,
-        max_depth=body.max_depth,
-        limit=body.limit,
-        offset=body.offset,
-    )
-    return Items(items=found)
+    return Items(items=await memory.items.namespaces(**body.arguments()))
 
 
 @router.post("/list", response_model=Items[ItemTold])
 async def list_items(memory: CallersMemory, body: NamespaceListed) -> Json:
     """List the items of one namespace in order of storage."""
-    found = await memory.items.listed(body.namespace, limit=body.limit, last_first=body.last_first)
-    return {"items": found}
+    return {"items": await memory.items.listed(**body.arguments())}
 
 
 @router.post("/pop", response_model=OneItem)
 async def pop_item(memory: CallersMemory, body: NamespaceNamed) -> Json:
     """Remove the last item of a namespace and return it."""
-    item = await memory.items.pop(body.namespace)
-    return {"item": item}
+    return {"item": await memory.items.pop(body.namespace)}
 
 
 @router.post("/clear")

@@ -28,9 +28,9 @@ from recollect.errors import Conflict, InvalidInput
 from recollect.server.bodies import Body, Several, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Limit, Paged
 from recollect.server.problems import problems
-from recollect.server.uploads import IN_MEMORY, Upload, uploads
+from recollect.server.uploads import IN_MEMORY, uploads
 
 router = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=IdempotentRoute)
 
@@ -127,7 +127,8 @@ async def upload_documents(
     items: list[UploadedFile] = []
     async for upload in uploads(request, most):
         try:
-            _require_size(upload, most)
+            if upload.is_too_large:
+                raise _too_large(upload.name, most)
             document = await memory.knowledge.add(
                 upload.content,
                 upload.name,
@@ -145,17 +146,14 @@ async def upload_documents(
 
 @router.get("/documents", responses=problems(404))
 async def list_documents(
+    page: Paged,
     memory: CallersMemory,
     collection: Annotated[str | None, Query(description="only of this collection")] = None,
     source: Annotated[str | None, Query(description="only with this source")] = None,
     status: Annotated[DocumentStatus | None, Query(description="only with this status")] = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
 ) -> Page[Document]:
     """List documents, last changed first."""
-    return await memory.knowledge.list(
-        collection=collection, source=source, status=status, limit=limit, cursor=cursor
-    )
+    return await memory.knowledge.list(collection=collection, source=source, status=status, **page)
 
 
 @router.get("/documents/{document_id}", responses=problems(404))
@@ -228,13 +226,7 @@ async def list_collections(memory: CallersMemory) -> Items[Collection]:
 @router.post("/search", responses=problems(404, 413))
 async def search_knowledge(memory: CallersMemory, body: KnowledgeQuestion) -> Passages:
     """Return the passages that answer a question, with citations."""
-    given = body.model_dump(exclude={"query"})
-    return await memory.knowledge.search(body.query, **given)
-
-
-def _require_size(upload: Upload, most: int) -> None:
-    if upload.is_too_large:
-        raise _too_large(upload.name, most)
+    return await memory.knowledge.search(**body.arguments())
 
 
 def _too_large(name: str, most: int) -> InvalidInput:

@@ -30,7 +30,7 @@ from recollect.memory import Memory
 from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory, OpenMemory, WholeWorkspace
 from recollect.server.idempotency import IdempotentRoute
-from recollect.server.parameters import Limit, PageMark
+from recollect.server.parameters import Paged
 from recollect.server.problems import problems
 from recollect.settings import settings_file
 from recollect.settings.origins import SettingInUse, settings_in_use
@@ -155,9 +155,7 @@ class EffectiveSettings(BaseModel):
     file: str = Field(description="the settings file, whether or not it is there")
 
 
-@router.get(
-    "/health",
-)
+@router.get("/health")
 @Operation("GET", "/health", "server_health", None)
 async def server_health(memory: OpenMemory) -> ServerHealth:
     """Check that the server can read its database."""
@@ -172,9 +170,7 @@ async def server_health(memory: OpenMemory) -> ServerHealth:
     return ServerHealth(status="ok", version=number, database="ok")
 
 
-@router.get(
-    "/v1/scope",
-)
+@router.get("/v1/scope")
 async def get_scope(memory: CallersMemory) -> CallersScope:
     """Return the scope that the query parameters select."""
     disabled = [name for name, it in memory.settings.agents.items() if not it.enabled]
@@ -193,9 +189,7 @@ async def get_stats(memory: CallersMemory) -> Stats:
     return await memory.stats()
 
 
-@router.get(
-    "/v1/settings",
-)
+@router.get("/v1/settings")
 @Operation("GET", "/v1/settings", "list_settings", Role.ADMIN, reach="server")
 async def list_settings(memory: OpenMemory) -> EffectiveSettings:
     """List the settings in effect, without secrets, and where each comes from."""
@@ -254,19 +248,16 @@ class Worked(BaseModel):
 
 @jobs_router.get("")
 async def list_jobs(
+    page: Paged,
     memory: CallersMemory,
     state: Annotated[JobState | None, Query(description="only jobs in this state")] = None,
     kind: Annotated[str | None, Query(description="only jobs of this kind")] = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
 ) -> Page[JobReport]:
     """List background jobs, newest first; finished ones for a day."""
-    return await memory.jobs.list(state=state, kind=kind, limit=limit, cursor=cursor)
+    return await memory.jobs.list(state=state, kind=kind, **page)
 
 
-@jobs_router.post(
-    "/run",
-)
+@jobs_router.post("/run")
 async def run_due_jobs(memory: CallersMemory) -> Worked:
     """Run the jobs that are due, and wait for them."""
     return Worked(ran=await memory.work())
@@ -343,9 +334,7 @@ async def get_reindexing(memory: CallersMemory) -> Reindexing:
     return await memory.reindexing()
 
 
-@reindex_router.delete(
-    "",
-)
+@reindex_router.delete("")
 async def stop_reindexing(memory: CallersMemory) -> StoppedReindexing:
     """Stop a model switch; the vectors made so far are kept."""
     stopped = await memory.stop_reindexing()
@@ -383,10 +372,7 @@ async def reconcile(memory: CallersMemory, body: ReconcileWanted | None = None) 
 
     Recall goes on meanwhile; `GET /v1/stats` shows the progress in `followers`.
     """
-    wanted = body or ReconcileWanted()
-    found = await memory.reconcile(
-        dry_run=wanted.dry_run, rebuild=wanted.rebuild, clear=wanted.clear
-    )
+    found = await memory.reconcile(**(body or ReconcileWanted()).arguments())
     return ReconciledStores(items=list(found))
 
 
@@ -427,9 +413,7 @@ async def load_demo_workspace(memory: WholeWorkspace, body: WantedDemo | None = 
     return Demo(workspace=WORKSPACE, **held)
 
 
-@demo_router.delete(
-    "",
-)
+@demo_router.delete("")
 @Operation("DELETE", "/v1/demo", "remove_demo_workspace", Role.ADMIN, reach="server")
 async def remove_demo_workspace(memory: WholeWorkspace) -> RemovedDemo:
     """Forget everything in the workspace `demo` for good."""

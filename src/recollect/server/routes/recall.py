@@ -21,20 +21,13 @@ router = APIRouter(prefix="/v1", tags=["recall"], route_class=IdempotentRoute)
 @router.post("/recall", responses=problems(413))
 async def recall(memory: CallersMemory, body: Question) -> Recalled:
     """Recall what is remembered about a question, best first, with explanations."""
-    return await memory.recall(
-        body.query,
-        limit=body.limit,
-        min_score=body.min_score,
-        namespace=body.namespace,
-        asked_at=body.asked_at,
-        **body.filters(),
-    )
+    return await memory.recall(**body.arguments())
 
 
 @router.post("/context", responses=problems(413))
 async def make_context(memory: CallersMemory, body: Prompt) -> MemoryContext:
     """Return the text for a prompt: the profile and what is remembered about a message."""
-    return await memory.context(body.message, **body.wanted())
+    return await memory.context(**body.arguments())
 
 
 @router.post("/context/preview", responses=problems(404, 413))
@@ -44,7 +37,7 @@ async def preview_context(memory: CallersMemory, body: TriedPrompt) -> ContextPr
     Nothing counts as used. `changes` are tried as if they were saved, and not stored.
     """
     changes = [tried.change() for tried in body.changes]
-    return await memory.preview(body.message, changes=changes, **body.wanted())
+    return await memory.preview(changes=changes, **body.arguments("changes"))
 
 
 @router.get("/profile")

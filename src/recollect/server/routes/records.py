@@ -27,12 +27,11 @@ from recollect.server.bodies import (
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import (
-    ExpectedVersion,
+    Expected,
     IdempotencyKey,
     IfMatch,
     IfNoneMatch,
-    Limit,
-    PageMark,
+    Paged,
     Reason,
     etag,
     page_of,
@@ -114,12 +113,7 @@ async def delete_records(memory: CallersMemory, body: BulkDelete) -> BulkChange:
 @router.get("")
 async def list_records(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Page[Record]:
     """List the records that match the filters, latest first."""
-    return await memory.list(
-        limit=wanted.limit,
-        cursor=wanted.cursor,
-        namespace=wanted.namespace,
-        **wanted.filters(),
-    )
+    return await memory.list(**wanted.arguments())
 
 
 @router.get(
@@ -162,33 +156,27 @@ async def change_record(
 
 @router.delete("/{record_id}", responses=problems(404, 409, 412))
 async def delete_record(
+    expected: Expected,
     memory: CallersMemory,
     record_id: str,
     response: Response,
     reason: Reason = "",
-    expected_version: ExpectedVersion = None,
-    if_match: IfMatch = None,
 ) -> Record:
     """Hide a record everywhere; undo restores it."""
-    deleted = await memory.delete(
-        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
-    )
+    deleted = await memory.delete(record_id, expected_version=expected, reason=reason)
     return tagged(response, deleted)
 
 
 @router.post("/{record_id}/undo", responses=problems(404, 409, 412))
 async def undo_record(
+    expected: Expected,
     memory: CallersMemory,
     record_id: str,
     response: Response,
     reason: Reason = "",
-    expected_version: ExpectedVersion = None,
-    if_match: IfMatch = None,
 ) -> Record:
     """Revert the last change of a record, including a deletion; repeat to go further back."""
-    back = await memory.undo(
-        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
-    )
+    back = await memory.undo(record_id, expected_version=expected, reason=reason)
     return tagged(response, back)
 
 
@@ -199,12 +187,10 @@ async def purge_record(memory: CallersMemory, record_id: str) -> None:
 
 
 @router.get("/{record_id}/history", responses=problems(404))
-async def record_history(
-    memory: CallersMemory, record_id: str, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Version]:
+async def record_history(page: Paged, memory: CallersMemory, record_id: str) -> Page[Version]:
     """List every version of a record, oldest first, with its author, time and reason."""
     versions = await memory.history(record_id)
-    return page_of(versions, limit, cursor, lambda it: str(it.number))
+    return page_of(versions, page, lambda it: str(it.number))
 
 
 @router.post("/{record_id}/used", responses=problems(404))
@@ -245,12 +231,7 @@ async def observe(
 @turns_router.get("/turns")
 async def list_turns(memory: CallersMemory, wanted: Annotated[Listing, Query()]) -> Page[Turn]:
     """List the turns of a session in order, or of all sessions latest first."""
-    return await memory.turns(
-        limit=wanted.limit,
-        cursor=wanted.cursor,
-        namespace=wanted.namespace,
-        **wanted.filters(),
-    )
+    return await memory.turns(**wanted.arguments())
 
 
 @turns_router.get("/turns/{turn_id}", responses=problems(404))

@@ -21,7 +21,6 @@ from recollect.domain.notes import (
     Cached,
     ChunkType,
     ContentChunk,
-    Decision,
     Hint,
     Scratchpad,
     ScratchpadUpdate,
@@ -38,8 +37,9 @@ from recollect.server.bodies import Body, Message, Several, described, said
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.open_sessions import CallersSession, SessionsInUse
-from recollect.server.parameters import Limit, PageMark, page_of
+from recollect.server.parameters import Paged, page_of
 from recollect.server.problems import problems
+from recollect.wire import decoded
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=IdempotentRoute)
 
@@ -301,9 +301,7 @@ async def open_session(
 
     The server may forget the model; name it again after a break.
     """
-    async with sessions.use(
-        memory, body.id, model=body.model, context_tokens=body.context_tokens
-    ) as session:
+    async with sessions.use(memory, body.id, **body.arguments("id")) as session:
         response.headers["Location"] = f"/v1/sessions/{quote(session.id, safe='')}"
         return await _status(session)
 
@@ -361,14 +359,7 @@ async def sync_session(session: CallersSession, body: History) -> Synced:
 @router.post("/{session_id}/plan", responses=problems(404, 413))
 async def plan_session(session: CallersSession, body: PlanWanted) -> PlannedSession:
     """Return the edits of a framework's history before a model call, by index."""
-    plan = await session.plan(
-        said(body.messages),
-        body.query,
-        load=body.load,
-        with_notes=body.with_notes,
-        with_scratchpad=body.with_scratchpad,
-        with_guide=body.with_guide,
-    )
+    plan = await session.plan(said(body.messages), **body.arguments("messages"))
     return PlannedSession(
         edits=[_edit(edit) for edit in plan.edits],
         system=plan.system,
@@ -385,12 +376,10 @@ async def session_summaries(session: CallersSession) -> Items[Summary]:
 
 
 @router.get("/{session_id}/summaries/{summary_id}/turns", responses=problems(404))
-async def expand_summary(
-    session: CallersSession, summary_id: str, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Turn]:
+async def expand_summary(page: Paged, session: CallersSession, summary_id: str) -> Page[Turn]:
     """List the turns that a summary covers."""
     turns = await session.expand(summary_id)
-    return page_of(turns, limit, cursor, lambda it: it.id)
+    return page_of(turns, page, lambda it: it.id)
 
 
 @router.get("/{session_id}/offers", responses=problems(404))
@@ -478,18 +467,7 @@ async def get_scratchpad(session: CallersSession) -> Scratchpad:
 @router.patch("/{session_id}/scratchpad", responses=problems(404, 413))
 async def update_scratchpad(session: CallersSession, body: ScratchpadNews) -> Scratchpad:
     """Update the scratchpad; omitted fields stay unchanged."""
-    news = ScratchpadUpdate(
-        current_goal=body.current_goal,
-        sub_goals=tuple(body.sub_goals),
-        completed=tuple(body.completed),
-        current_step=body.current_step,
-        decisions=tuple(
-            Decision(what=decision.what, why=decision.why) for decision in body.decisions
-        ),
-        blockers=tuple(body.blockers),
-        unblocked=tuple(body.unblocked),
-    )
-    return await session.scratchpad.update(news)
+    return await session.scratchpad.update(decoded(ScratchpadUpdate, body.model_dump()))
 
 
 @router.delete("/{session_id}/scratchpad", status_code=204, responses=problems(404))
@@ -502,13 +480,7 @@ async def clear_scratchpad(session: CallersSession) -> None:
 async def process_tool_result(session: CallersSession, body: GivenResult) -> ProcessedResult:
     """Note a tool result and archive it if it is large; return what to show of it."""
     shown = await session.process_tool_result(
-        body.tool,
-        body.input,
-        body.result,
-        thread=body.thread,
-        question=body.question,
-        call_id=body.call_id,
-        failed=body.failed,
+        body.tool, body.input, **body.arguments("tool", "input")
     )
     return ProcessedResult(result=shown, is_archived=shown != body.result)
 

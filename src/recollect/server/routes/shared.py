@@ -15,10 +15,9 @@ from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.parameters import (
-    ExpectedVersion,
+    Expected,
     IfMatch,
-    Limit,
-    PageMark,
+    Paged,
     Reason,
     seen_version,
     tagged,
@@ -103,22 +102,21 @@ class ChangedShared(Body):
 @router.post("/proposals", status_code=201, responses=problems(404, 413))
 async def propose(memory: CallersMemory, body: NewProposal, response: Response) -> Proposal:
     """Propose to share something with all agents of the workspace."""
-    proposal = await memory.shared.propose(**body.model_dump())
+    proposal = await memory.shared.propose(**body.arguments())
     response.headers["Location"] = f"/v1/proposals/{proposal.id}"
     return proposal
 
 
 @router.get("/proposals")
 async def list_proposals(
+    page: Paged,
     memory: CallersMemory,
     status: Annotated[ProposalStatus | Literal["any"], Query()] = "pending",
     type: OfType = None,
-    limit: Limit = 50,
-    cursor: PageMark = None,
 ) -> Page[Proposal]:
     """List proposals, newest first: the coordinator sees all, an agent its own."""
     wanted = None if status == "any" else status
-    return await memory.shared.proposals(wanted, type=type, limit=limit, cursor=cursor)
+    return await memory.shared.proposals(wanted, type=type, **page)
 
 
 @router.get("/proposals/{proposal_id}", responses=problems(404))
@@ -132,10 +130,7 @@ async def approve_proposal(
     memory: CallersMemory, proposal_id: str, body: Approval | None = None
 ) -> Proposal:
     """Approve a proposal; for the coordinator."""
-    given = body or Approval()
-    return await memory.shared.approve(
-        proposal_id, given.content, title=given.title, reason=given.reason
-    )
+    return await memory.shared.approve(proposal_id, **(body or Approval()).arguments())
 
 
 @router.post("/proposals/{proposal_id}/reject", responses=problems(404, 409))
@@ -149,8 +144,7 @@ async def reopen_proposal(
     memory: CallersMemory, proposal_id: str, body: Reopening | None = None
 ) -> Proposal:
     """Take back an approval or a rejection, so that the proposal waits again."""
-    given = body or Reopening()
-    return await memory.shared.reopen(proposal_id, given.reason, decided_at=given.decided_at)
+    return await memory.shared.reopen(proposal_id, **(body or Reopening()).arguments())
 
 
 @router.post("/proposals/{proposal_id}/withdraw", responses=problems(404, 409))
@@ -162,11 +156,9 @@ async def withdraw_proposal(
 
 
 @router.get("/shared")
-async def list_shared(
-    memory: CallersMemory, type: OfType = None, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Record]:
+async def list_shared(page: Paged, memory: CallersMemory, type: OfType = None) -> Page[Record]:
     """List shared records, newest first."""
-    return await memory.shared.list(type=type, limit=limit, cursor=cursor)
+    return await memory.shared.list(type=type, **page)
 
 
 @router.get("/shared/{record_id}", responses=problems(404))
@@ -185,38 +177,32 @@ async def change_shared(
 ) -> Record:
     """Change a shared record at once; for its creator and the coordinator."""
     seen = seen_version(if_match, body.expected_version)
-    fields = body.model_dump(exclude={"expected_version"})
+    fields = body.arguments("expected_version")
     changed = await memory.shared.update(record_id, expected_version=seen, **fields)
     return tagged(response, changed)
 
 
 @router.delete("/shared/{record_id}", responses=problems(404, 409, 412))
 async def delete_shared(
+    expected: Expected,
     memory: CallersMemory,
     record_id: str,
     response: Response,
     reason: Reason = "",
-    expected_version: ExpectedVersion = None,
-    if_match: IfMatch = None,
 ) -> Record:
     """Hide a shared record from everybody; for its creator and the coordinator."""
-    deleted = await memory.shared.delete(
-        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
-    )
+    deleted = await memory.shared.delete(record_id, expected_version=expected, reason=reason)
     return tagged(response, deleted)
 
 
 @router.post("/shared/{record_id}/undo", responses=problems(404, 409, 412))
 async def undo_shared(
+    expected: Expected,
     memory: CallersMemory,
     record_id: str,
     response: Response,
     reason: Reason = "",
-    expected_version: ExpectedVersion = None,
-    if_match: IfMatch = None,
 ) -> Record:
     """Revert the last change of a shared record, including a deletion."""
-    back = await memory.shared.undo(
-        record_id, expected_version=seen_version(if_match, expected_version), reason=reason
-    )
+    back = await memory.shared.undo(record_id, expected_version=expected, reason=reason)
     return tagged(response, back)

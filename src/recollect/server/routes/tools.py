@@ -35,9 +35,7 @@ class ToolResult(BaseModel):
     result: Any
 
 
-@router.get(
-    "",
-)
+@router.get("")
 async def list_tools(
     memory: CallersMemory,
     language: Language = "en",
@@ -52,9 +50,7 @@ async def list_tools(
     return Items(items=box.anthropic() if format == "anthropic" else box.json_schemas())
 
 
-@router.get(
-    "/guide",
-)
+@router.get("/guide")
 @Operation("POST", "/v1/tools/{name}", "call_tool", Role.READER)
 async def get_guide(memory: CallersMemory, language: Language = "en") -> Guide:
     """Return instructions on using memory for a system prompt; empty if memory is disabled."""

@@ -11,7 +11,7 @@ import tarfile
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, cast
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
@@ -147,6 +147,12 @@ _LINES: Final = "application/x-ndjson"
 _TAR: Final = "application/x-tar"
 _BINARY: Final = {"schema": {"type": "string", "format": "binary"}}
 
+
+def _body_of(*types: str) -> dict[str, Any]:
+    """Describe a body that is read piece by piece."""
+    return {"requestBody": {"required": True, "content": dict.fromkeys(types, _BINARY)}}
+
+
 AllScopes = Annotated[
     bool, Query(description="all scopes and what is shared, not only this caller's")
 ]
@@ -174,12 +180,7 @@ async def export_memory(
 @router.put(
     "/import",
     responses=problems(409),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {_LINES: _BINARY, "application/gzip": _BINARY},
-        }
-    },
+    openapi_extra=_body_of(_LINES, "application/gzip"),
 )
 async def import_memory(
     memory: CallersMemory,
@@ -201,17 +202,7 @@ async def import_memory(
 
 @router.put(
     "/import/chat",
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {
-                _LINES: _BINARY,
-                "application/json": _BINARY,
-                "application/gzip": _BINARY,
-                "application/zip": _BINARY,
-            },
-        }
-    },
+    openapi_extra=_body_of(_LINES, "application/json", "application/gzip", "application/zip"),
 )
 async def import_chat(
     memory: CallersMemory,
@@ -233,17 +224,9 @@ async def import_chat(
 
 @router.put(
     "/import/from",
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {
-                "application/octet-stream": _BINARY,
-                "application/json": _BINARY,
-                "application/gzip": _BINARY,
-                "application/zip": _BINARY,
-            },
-        }
-    },
+    openapi_extra=_body_of(
+        "application/octet-stream", "application/json", "application/gzip", "application/zip"
+    ),
 )
 async def move_in(
     memory: CallersMemory,

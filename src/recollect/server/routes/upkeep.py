@@ -16,7 +16,7 @@ from recollect.server.bodies import Body, described
 from recollect.server.caller import CallersMemory
 from recollect.server.idempotency import IdempotentRoute
 from recollect.server.identity import Asking
-from recollect.server.parameters import Limit, PageMark, page_of
+from recollect.server.parameters import Paged, page_of
 from recollect.server.problems import problems
 
 router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=IdempotentRoute)
@@ -87,20 +87,16 @@ async def memory_health(memory: CallersMemory) -> Health:
 
 
 @router.get("/conflicts")
-async def list_conflicts(
-    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Dispute]:
+async def list_conflicts(page: Paged, memory: CallersMemory) -> Page[Dispute]:
     """List the open conflicts, latest first."""
     open_ones = await memory.upkeep.conflicts()
-    return page_of(open_ones, limit, cursor, lambda it: it.id)
+    return page_of(open_ones, page, lambda it: it.id)
 
 
 @router.post("/conflicts/{conflict_id}/resolve", responses=problems(404, 409))
 async def resolve_conflict(memory: CallersMemory, conflict_id: str, body: Decision) -> Dispute:
     """Resolve a conflict: keep one record, merge both, or keep both for different times."""
-    return await memory.upkeep.resolve(
-        conflict_id, body.resolution, content=body.content, at=body.at, reason=body.reason
-    )
+    return await memory.upkeep.resolve(conflict_id, **body.arguments())
 
 
 @router.post("/conflicts/{conflict_id}/reopen", responses=problems(404, 409))
@@ -108,16 +104,13 @@ async def reopen_conflict(
     memory: CallersMemory, conflict_id: str, body: TakenBack | None = None
 ) -> Dispute:
     """Take back the decision on a conflict: both records are as before, and it is open."""
-    given = body or TakenBack()
-    return await memory.upkeep.reopen(conflict_id, resolved_at=given.resolved_at)
+    return await memory.upkeep.reopen(conflict_id, **(body or TakenBack()).arguments())
 
 
 @router.get("/quarantine")
-async def list_quarantine(
-    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Record]:
+async def list_quarantine(page: Paged, memory: CallersMemory) -> Page[Record]:
     """List the records that their source does not support."""
-    return await memory.upkeep.quarantined(limit=limit, cursor=cursor)
+    return await memory.upkeep.quarantined(**page)
 
 
 @router.post("/quarantine/{record_id}/accept", responses=problems(404, 409))
@@ -125,8 +118,7 @@ async def accept_record(
     memory: CallersMemory, record_id: str, body: Acceptance | None = None
 ) -> Record:
     """Release a record from quarantine, as it is or with new content."""
-    given = body or Acceptance()
-    return await memory.upkeep.accept(record_id, given.content, reason=given.reason)
+    return await memory.upkeep.accept(record_id, **(body or Acceptance()).arguments())
 
 
 @router.post("/quarantine/{record_id}/reject", responses=problems(404, 409))
@@ -138,12 +130,10 @@ async def reject_record(
 
 
 @router.get("/buffer")
-async def list_buffer(
-    memory: CallersMemory, limit: Limit = 50, cursor: PageMark = None
-) -> Page[Record]:
+async def list_buffer(page: Paged, memory: CallersMemory) -> Page[Record]:
     """List short-term records, newest and most important first."""
     buffered = await memory.upkeep.buffer()
-    return page_of(buffered, limit, cursor, lambda it: it.id)
+    return page_of(buffered, page, lambda it: it.id)
 
 
 @router.post("/buffer/{record_id}/promote", responses=problems(404, 409))
@@ -172,4 +162,4 @@ async def sweep(memory: CallersMemory, asking: Asking, body: WholeSweep | None =
     given = body or WholeSweep()
     if given.all_scopes:
         asking.require_server("Sweeping everybody's memory")
-    return await memory.upkeep.sweep(dry_run=given.dry_run, all_scopes=given.all_scopes)
+    return await memory.upkeep.sweep(**given.arguments())

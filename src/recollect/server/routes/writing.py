@@ -91,7 +91,7 @@ async def get_trace(memory: CallersMemory, write_id: str) -> Trace:
 @router.post("/route", responses=problems(413))
 async def route_message(memory: CallersMemory, body: RoutedMessage) -> Route:
     """Decide whether a message needs memory to be answered and whether to remember it."""
-    return await memory.route(body.message, policy=body.policy, context=body.context)
+    return await memory.route(**body.arguments())
 
 
 @router.get("/user-names")
