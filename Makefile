@@ -50,7 +50,7 @@ test-databases: adapter-environments console system-packages ## every test that 
 	@sh tools/run_tests.sh 2 --database mysql --ignore tests/console --ignore tests/unit
 	@sh tools/run_tests.sh 2 --database mysql tests/console
 
-lint: lint-style lint-types ## format check, ruff, import-linter, pyright strict, eslint, known vulnerabilities
+lint: lint-style lint-types ## format check, ruff, import-linter, pyright strict, oxlint, known vulnerabilities
 
 # What takes seconds.
 lint-style: setup
