@@ -22,7 +22,7 @@ from tests.services import without_background_work
 
 # How long an example takes depends on the machine, and says nothing about the code.
 # `make test` plays the same examples each time; `make soak` searches for new ones.
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("searching", deadline=None, derandomize=False)
 settings.load_profile("repeatable")
 

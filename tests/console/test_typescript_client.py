@@ -112,9 +112,7 @@ def test_the_client_works_with_a_running_server(client: Path, server_address: st
     _run(client, "npm", "test", RECOLLECT_URL=server_address)
 
 
-def test_what_is_shown_compiles_with_strict_types_and_mistakes_do_not(
-    client: Path, tmp_path: Path
-):
+def test_what_is_shown_compiles_with_strict_types_and_mistakes_do_not(client: Path, tmp_path: Path):
     shown = re.findall(r"```ts\n(.*?)```", (client / "README.md").read_text("utf-8"), re.DOTALL)
     assert len(shown) == 3
     program = "declare const process: { env: Record<string, string> };\n" + "".join(shown)
