@@ -36,6 +36,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Search for no garbage while tests are collected: nearly all of it stays."""
+    # What hands out tests collects none, and would never be told that they are collected.
+    if hasattr(config, "workerinput"):
+        gc.disable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is about another kind of store than the one that memories lie in."""
     kind = config.getoption("--database")
@@ -53,6 +60,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
