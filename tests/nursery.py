@@ -155,14 +155,15 @@ def _wait_for_work(asked: socket.socket) -> list[str]:
 def _run(arguments: list[str]) -> None:
     main: Any = ModuleType("__main__")
     sys.modules["__main__"] = main
-    how, what, *rest = arguments
+    how = arguments[0]
+    if how not in ("-m", "-c"):
+        sys.argv, sys.path[0] = arguments, str(Path(how).parent)
+        runpy.run_path(how, run_name="__main__")
+        return
+    what, *rest = arguments[1:]
     sys.argv[1:] = rest
     if how == "-m":
         runpy.run_module(what, run_name="__main__", alter_sys=True)
-        return
-    if how != "-c":
-        sys.argv, sys.path[0] = arguments, str(Path(how).parent)
-        runpy.run_path(how, run_name="__main__")
         return
     sys.argv[0], sys.path[0] = "-c", ""
     exec(compile(what, "<string>", "exec"), vars(main))

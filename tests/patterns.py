@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -84,27 +84,27 @@ def places() -> set[str]:
 def _uses() -> dict[str, tuple[str, ...]]:
     """Return for each place how its pattern is used; nothing where that cannot be read off."""
     found: dict[str, tuple[str, ...]] = {}
-    for source in _sources():
-        tree = ast.parse(source.read_text("utf-8"))
+    for module, tree in _sources():
+        nodes = [*ast.walk(tree)]
         named: dict[str, set[str]] = {}
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Attribute) and (owner := _name(node.value)):
                 named.setdefault(owner, set()).add(node.attr)
-        called = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        called = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         loose = {
             _name(node)
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Name)
             and isinstance(node.ctx, ast.Load)
             and id(node) not in called
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Assign | ast.AnnAssign) and _compiles(node.value):
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 name = _name(target)
                 used = named.get(name, set()) & _METHODS
                 if used and name not in loose:
-                    found[f"{_module(source)}:{node.value.lineno}"] = tuple(sorted(used))
+                    found[f"{module}:{node.value.lineno}"] = tuple(sorted(used))
     return found
 
 
@@ -119,9 +119,9 @@ def _name(node: ast.AST) -> str:
 @functools.cache
 def _calls() -> Sequence[tuple[str, ast.Call]]:
     return [
-        (f"{_module(source)}:{node.lineno}", node)
-        for source in _sources()
-        for node in ast.walk(ast.parse(source.read_text("utf-8")))
+        (f"{module}:{node.lineno}", node)
+        for module, tree in _sources()
+        for node in ast.walk(tree)
         if _compiles(node)
     ]
 
@@ -136,8 +136,11 @@ def _compiles(node: ast.AST | None) -> bool:
     )
 
 
-def _sources() -> Iterator[Path]:
-    return Path(str(files(_PACKAGE))).rglob("*.py")
+@functools.cache
+def _sources() -> Sequence[tuple[str, ast.Module]]:
+    """Return the modules that import `re`, as trees; those of all others would say nothing."""
+    found = ((path, path.read_text("utf-8")) for path in Path(str(files(_PACKAGE))).rglob("*.py"))
+    return [(_module(path), ast.parse(text)) for path, text in found if "import re\n" in text]
 
 
 def _module(source: Path) -> str:

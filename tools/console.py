@@ -2,7 +2,7 @@
 
     python tools/console.py build   into the package; git has the result, so commit it with web/
     python tools/console.py check   is what git has what web/ builds?
-    python tools/console.py lint    types and eslint
+    python tools/console.py lint    types and oxlint
     python tools/console.py test    vitest; tests/console has the tests in a browser
 
 A merge of two changes of web/ ends with `make console` and `git add`: what either side had built

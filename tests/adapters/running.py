@@ -3,9 +3,10 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.nursery import WARM
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "tests" / "adapters"
@@ -51,7 +52,7 @@ def run_own_tests(name: str, source: str, *arguments: str) -> int:
 
 def run_example(file: str, folder: Path, name: str = "") -> list[str]:
     """Run an example in an empty folder, in the environment of a framework; the lines it prints."""
-    python = ADAPTERS / f".venv-{name}" / "bin" / "python" if name else sys.executable
+    python = ADAPTERS / f".venv-{name}" / "bin" / "python" if name else WARM
     done = subprocess.run(
         [python, ROOT / "examples" / file], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -66,21 +66,14 @@ def error_of(done: subprocess.CompletedProcess[bytes]) -> Any:
     return json.loads(done.stderr)["error"]
 
 
-def test_one_process_remembers_and_another_recalls(environment: dict[str, str]):
-    text = "安妮喜欢绿茶 and jazz"
-    assert recollect(environment, "remember", "-", stdin=text.encode()).returncode == 0
-    shown = recollect(environment, "recall", "绿茶")
-    assert shown.returncode == 0
-    assert text in shown.stdout.decode()
-
-
 def test_a_terminal_that_cannot_show_chinese_spoils_nothing(environment: dict[str, str]):
     poor = {**environment, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     remembered = recollect(poor, "remember", "-", stdin="绿茶 and jazz".encode())
     assert remembered.returncode == 0
     assert b"?? and jazz" in remembered.stdout
-    (hit,) = json_of(recollect(poor, "recall", "jazz", "--json"))["hits"]
-    assert hit["passage"] == "绿茶 and jazz"
+    shown = recollect(poor, "recall", "jazz", "--json")
+    (hit,) = json_of(shown)["hits"]
+    assert hit["passage"] == "绿茶 and jazz", "another process finds what one remembered"
 
 
 def test_invalid_utf8_is_refused_as_an_argument_and_on_standard_input(environment: dict[str, str]):
@@ -170,14 +163,14 @@ def _line(stream: IO[bytes] | None) -> bytes:
     return stream.readline()
 
 
-@pytest.mark.parametrize("started", STARTED)
-def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str], started: str):
+# However a command was started it hears Ctrl-C: this one in front, the question in the background.
+def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str]):
     with Child(
         [*RECOLLECT, "work", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
-        preexec_fn=STARTED[started],
+        preexec_fn=STARTED["in front"],
     ) as working:
         assert b"Ctrl-C" in _line(working.stderr)
         assert working.poll() is None
@@ -187,15 +180,14 @@ def test_work_goes_on_until_ctrl_c_and_then_ends_well(environment: dict[str, str
     assert json.loads(out) == {"ran": 0, "waiting": 0, "failed": 0}
 
 
-@pytest.mark.parametrize("started", STARTED)
-def test_ctrl_c_at_a_question_ends_with_130(remembering: dict[str, str], started: str):
+def test_ctrl_c_at_a_question_ends_with_130(remembering: dict[str, str]):
     with Child(
         [*RECOLLECT, "forget", "--everything"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=remembering,
-        preexec_fn=STARTED[started],
+        preexec_fn=STARTED["in the background"],
     ) as asking:
         assert asking.stderr is not None
         assert b"?" in iter(partial(asking.stderr.read, 1), b"")
@@ -244,10 +236,13 @@ def closing(*numbers: int) -> Callable[[], None]:
     return close
 
 
-def test_standard_streams_may_be_closed(environment: dict[str, str]):
+def test_standard_streams_may_be_closed(
+    environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+):
     silent = recollect(environment, "remember", "green tea", preexec=closing(0, 1, 2))
     assert silent.returncode == 0
-    (record,) = json_of(recollect(environment, "list", "--json"))["items"]
+    assert run(["list", "--json", "--data", environment["RECOLLECT_DATA_DIR"]]) == 0
+    (record,) = json.loads(capsys.readouterr().out)["items"]
     assert record["content"] == "green tea"
     unheard = recollect(environment, "remember", "-", "--json", preexec=closing(0))
     assert error_of(unheard)["code"] == "empty_text"

@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -235,10 +236,17 @@ async def test_a_read_only_file_system_can_be_listed_asked_and_exported(tmp_path
     script = (
         f"mount --bind '{kept}' '{mounted}' && mount -o remount,ro,bind '{mounted}' || exit 99\n"
     )
-    for number, command in enumerate(commands):
-        words = " ".join(f"'{it}'" for it in [*RECOLLECT, *command])
-        script += f"{words} --data '{mounted}/memory.db' > '{tmp_path}/{number}' 2>&1\n"
-        script += f"echo $? >> '{tmp_path}/{number}'\n"
+    # One after the other in one process: each would import everything anew.
+    (tmp_path / "commands.py").write_text(
+        "import contextlib, pathlib\n"
+        "from recollect.cli.app import run\n"
+        f"for number, command in enumerate({commands!r}):\n"
+        f"    with (pathlib.Path({str(tmp_path)!r}) / str(number)).open('w') as told:\n"
+        "        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):\n"
+        f"            status = run([*command, '--data', {f'{mounted}/memory.db'!r}])\n"
+        "        told.write(f'{status}\\n')\n"
+    )
+    script += f"'{sys.executable}' '{tmp_path}/commands.py'\n"
     shell = ["unshare", "-m", "sh", "-c", script]
     done = await asyncio.to_thread(subprocess.run, shell, check=False)
     if done.returncode == 99:

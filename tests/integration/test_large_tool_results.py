@@ -596,7 +596,8 @@ async def _ten_rounds(bench: ArchiveBench, language: str) -> dict[str, int]:
 
 
 # The journey of working memory tells it in both languages, of a whole session.
-@pytest.mark.parametrize("language", [pytest.param("zh", marks=pytest.mark.soak), "en"])
+@pytest.mark.soak
+@pytest.mark.parametrize("language", ["zh", "en"])
 async def test_ten_rounds_of_large_results_cost_a_fifth_at_most(bench: ArchiveBench, language: str):
     figures = await _ten_rounds(bench, language)
     assert figures["passages"] <= 0.2 * figures["inline"]

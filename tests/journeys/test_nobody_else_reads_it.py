@@ -2,12 +2,12 @@
 
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import CommandLine
+from tests.nursery import WARM
 
 # Makes a file of every kind: a database with its log, an archive, a ledger, an anchor, a backup,
 # an export, what a restore keeps, and a log of warnings.
@@ -50,7 +50,7 @@ print(len([it for it in Path(sys.argv[1]).rglob("*") if it.is_file()]))
 
 @pytest.mark.parametrize("umask", ["000", "022", "0277"])
 def test_every_file_and_folder_is_the_owners_alone(tmp_path: Path, umask: str):
-    command = [sys.executable, "-c", _BUSY, str(tmp_path / "data"), umask]
+    command = [WARM, "-c", _BUSY, str(tmp_path / "data"), umask]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout) >= 9

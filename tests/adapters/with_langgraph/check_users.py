@@ -122,17 +122,29 @@ async def invoked(graph: Any, said: str, state: Any = None, **given: Any) -> Any
 
 
 _SHAPES = [OneAgent, AgentWithTool, Team]
+# One agent is told in every way; where several are, each place that can name a user is enough.
+_PLACES = ("configurable.user_id", "state.user_id", "context.user_id")
 
 
-@pytest.mark.parametrize("shape", _SHAPES)
-@pytest.mark.parametrize("way", NAMED)
+@pytest.mark.parametrize(
+    ("shape", "way"),
+    [
+        *((OneAgent, way) for way in NAMED),
+        *((shape, way) for shape in _SHAPES[1:] for way in _PLACES),
+    ],
+)
 async def test_people_who_are_named_share_nothing(memory: Memory, shape: Any, way: str):
     graph = shape(memory)
     await check_nothing_is_shared(memory, lambda who, said: graph.run(said, **NAMED[way](who)))
 
 
-@pytest.mark.parametrize("shape", _SHAPES)
-@pytest.mark.parametrize("way", ANONYMOUS)
+@pytest.mark.parametrize(
+    ("shape", "way"),
+    [
+        *((OneAgent, way) for way in ANONYMOUS),
+        *((shape, "a thread") for shape in _SHAPES[1:]),
+    ],
+)
 async def test_people_who_are_not_named_share_nothing_and_it_is_told_once(
     memory: Memory, shape: Any, way: str, caplog: pytest.LogCaptureFixture
 ):

@@ -26,7 +26,7 @@ export function useSetSearch() {
     (changes: AnySearch, manner?: Manner) => {
       const search = (old: AnySearch) => ({ ...old, ...changes });
       // The router knows the search parts of all pages, but not which page "." is.
-      // eslint-disable-next-line no-restricted-syntax
+      // oxlint-disable-next-line console/no-as-never
       void navigate({ to: ".", search: search as never, ...manner });
     },
     [navigate],
