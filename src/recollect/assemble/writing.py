@@ -13,7 +13,6 @@ from recollect.domain.scope import Caller
 from recollect.domain.write import EXTRACT, EXTRACT_IDLE, WritePolicy
 from recollect.jobs.worker import Handler
 from recollect.language.token_estimate import EstimatedTokens
-from recollect.ports.facets import FacetReader
 from recollect.recall.user_names import UserNames
 from recollect.settings import Settings
 from recollect.writing.extraction import Extraction

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, and_, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, and_, delete, insert, or_, select, tuple_, update
 
 from recollect.agents.copying import copies_left
 from recollect.backends.sql import schema
@@ -188,7 +188,10 @@ def _pseudonymise_keys(
     table, revoked = schema.keys, dict[str, str]()
     pseudonym = f"{FORGOTTEN_USER}{forget_id.rpartition('_')[2].lower()}"
     here = f"{person.org}/{person.workspace}"
-    for row in rows_of(connection, select(table).where(holds(table.c.users, person.name))):
+    # Names of other scripts are stored with escapes, or without where they were renamed once.
+    written = {json.dumps(person.name)[1:-1], to_json(person.name)[1:-1]}
+    has_person = or_(*(holds(table.c.users, name) for name in sorted(written)))
+    for row in rows_of(connection, select(table).where(has_person)):
         users, workspaces = json.loads(row["users"]), json.loads(row["workspaces"])
         if person.name not in users or (workspaces and here not in workspaces):
             continue
