@@ -97,6 +97,27 @@ async def test_every_standing_wish_stands_in_it(judged: Memory, said: str):
 # --- It is there, and the same --------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "Always give me type hints in your code, please.",
+            "Answer me in bullet points from now on.",
+        ),
+        ("Never use emojis when you write to me.", "Please keep your answers short from now on."),
+        ("以后给我的代码都要写类型标注。", "以后回答都用要点列出来。"),
+    ],
+)
+async def test_a_new_wish_hides_no_other_one(judged: Memory, first: str, second: str):
+    ann = judged.scope(user="ann")
+    await ann.observe({"role": "user", "content": first}, session="monday")
+    await ann.extract()
+    await ann.observe({"role": "user", "content": second}, session="tuesday")
+    await ann.extract()
+    await ann.drain()
+    assert len((await ann.profile()).lines) == 2
+
+
 async def test_a_profile_holds_what_is_current_in_a_fixed_order(memory: Memory, clock: TurnedClock):
     ann = memory.scope(user="ann")
     await ann.remember("Ann lives in Lyon", facet="home", about="user")

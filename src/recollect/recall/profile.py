@@ -45,6 +45,9 @@ _NOT_SAID: Final = frozenset({"tool_output", "memory_output", "retracted"})
 _ANY: Final = Filter()
 _SUMMARY: Final = "session"
 _IDENTITY: Final = "identity"
+# Many wishes hold at a time: only a sure relation lets a new one take the place of an old one.
+_STANDING: Final = frozenset({"answer_format", "instruction"})
+_SURE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +208,7 @@ class ProfileReader:
             if link.older in by_id
             and link.relation in ("update", "same")
             and link.newer not in to_come
+            and (link.probability >= _SURE or facet_of(by_id[link.older]) not in _STANDING)
         ]
         outside = sorted({link.newer for link in links} - by_id.keys())
         later = await self._origins.own_among(scopes, outside, now)
