@@ -68,7 +68,7 @@ _ABOUT_USER: Final = "user"
 _PROJECT: Final = "project"
 # Where the one who is spoken of is told by name, even if Chinese left it out.
 _OF_USER: Final = frozenset({"user", "preference"})
-_EVEN: Final = 0.5
+_EVEN, _LIKELY = 0.5, 0.7
 _PASSING: Final = "follow-up"
 _WISHED: Final = "preference"
 _STANDING: Final = "instruction"
@@ -283,7 +283,7 @@ def _worded_wish(read: Sequence[_ReadPart]) -> Wish:
     believed.
     """
     told = [it.reading for it in read if it.reading.score > 0 and it.reading.stance in TOLD]
-    if told and all(it.about and it.about != _ABOUT_USER for it in told):
+    if told and all(it.states.abouts.get(_ABOUT_USER, 1.0) < _EVEN for it in told):
         # "The boiler stops every time it rains": a fact of a thing or of somebody else.
         return "none"
     sentence, clause = read[0].part.sentence.plain, read[0].part.whole.plain
@@ -458,7 +458,7 @@ def _fact(told: _Told, run: Sequence[_ReadPart], proper: Sentence, corrects: boo
         told=told,
         words=words,
         lasts=best.lasts,
-        states=_clearest([it.reading.states for it in run]),
+        states=_stated(run),
         question=told.question if answers else "",
         corrects=corrects,
         is_wished=any(it.is_wished for it in run),
@@ -491,6 +491,13 @@ def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | No
     return None
 
 
+def _stated(run: Sequence[_ReadPart]) -> FacetGuess:
+    """Return what a run of parts states, of whom its first part tells."""
+    first = run[0].reading.states
+    clearest = _clearest([it.reading.states for it in run])
+    return replace(clearest, about=first.about, abouts=first.abouts)
+
+
 def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
     """Return the guess of the part in which an attribute shows clearest."""
     known = [guess for guess in guesses if guess.facet]
@@ -503,7 +510,7 @@ def _claim(fact: _Fact) -> Claim:
     category = _category(facet, fact.words.plain, _PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
-    is_theirs = category in _OF_USER and fact.states.abouts.get(_ABOUT_USER, 1.0) > _EVEN
+    is_theirs = category in _OF_USER and fact.states.abouts.get(_ABOUT_USER, 0.0) >= _LIKELY
     claim = replace(
         claim_of(
             category, fact.words, fact.told.said, explicit=fact.is_wished, is_theirs=is_theirs
