@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
@@ -27,7 +28,7 @@ from recollect.language.extraction.utterances import (
     readable,
     sentences,
 )
-from recollect.language.lexicon import bilingual, lexicon
+from recollect.language.lexicon import both, lexicon
 
 Label = Literal["asks", "agreed"]
 
@@ -59,7 +60,7 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
     only what `is_theirs` gets their name.
     """
     words = text.strip(_EDGE)
-    opening = bilingual("voice", "openings", re.IGNORECASE).match(words)
+    opening = _openings().match(words)
     trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
     told = named(trimmed, language, name)
     if language == "en" or not is_theirs or told != trimmed:
@@ -72,7 +73,7 @@ def labelled(label: Label, text: str, language: Tongue) -> str:
     """Return an order or a proposal word for word, behind its label."""
     words = text.strip(_EDGE)
     voice = lexicon(language, "voice")
-    if language == "zh" and (opening := voice.regex("order_openings").match(words)):
+    if language == "zh" and (opening := _order_openings().match(words)):
         words = words[opening.end() :].strip(_EDGE) or words
     return voice.table("labels")[label] + words
 
@@ -81,6 +82,16 @@ def _speaker(speaker: str, role: str, language: Tongue) -> str:
     """Return who "I" is: the speaker if the conversation names one, else their role."""
     roles = lexicon(language, "voice").table("roles")
     return speaker or roles["assistant" if role == "assistant" else "user"]
+
+
+@cache
+def _openings() -> re.Pattern[str]:
+    return re.compile(f"{both('voice', 'opening')}+", re.IGNORECASE)
+
+
+@cache
+def _order_openings() -> re.Pattern[str]:
+    return re.compile(f"{lexicon('zh', 'voice').pattern('order_opening')}+")
 
 
 # --- Claims --------------------------------------------------------------------------------------
