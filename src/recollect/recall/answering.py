@@ -48,7 +48,7 @@ from recollect.recall.scoring import CandidateScoring
 # score, and for being newer, if both answer.
 _FOR_LOGIT: Final = 0.3
 _FOR_SCORE: Final = 4.5
-_FOR_NEWER: Final = 4.0
+_FOR_NEWER: Final = 2.0
 # One other hit decides no more than this.
 _MAX_ODDS: Final = 4.0
 # The logits of what answers, of what does so that more need not be read, and of what clearly does.
