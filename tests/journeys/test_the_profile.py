@@ -97,6 +97,18 @@ async def test_every_standing_wish_stands_in_it(judged: Memory, said: str):
 # --- It is there, and the same --------------------------------------------------------------------
 
 
+async def test_who_somebody_is_stays_when_one_thing_told_with_it_changes(judged: Memory):
+    lena = judged.scope(user="lena")
+    told = "Hi! I'm Lena, I live in Graz and work as a physio at Kneipp Zentrum."
+    await lena.observe({"role": "user", "content": told}, session="monday")
+    await lena.extract()
+    changed = "news: I quit Kneipp Zentrum, from January I'm at Reha Nord."
+    await lena.observe({"role": "user", "content": changed}, session="tuesday")
+    await lena.extract()
+    await lena.drain()
+    assert any("Lena" in line for line in await _profile(lena))
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -168,7 +168,10 @@ class Answers:
         newer, older = self.logits.get(link.newer), self.logits.get(link.older)
         if newer is None or older is None:
             return True
-        if newer <= min(_NOTHING, older - _MUCH_LESS):
+        # What follows a statement of the attribute asked for may be misread. Any other statement may
+        # tell several things: what follows it must answer, too.
+        least = _NOTHING if link.older in self.stating else _ANSWERS
+        if newer <= min(least, older - _MUCH_LESS):
             # It is about something else that the older one tells, unless the model misread it.
             return link.newer in self.stating
         is_sure = link.probability >= _BEYOND_DOUBT and link.older not in self.several

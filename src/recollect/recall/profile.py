@@ -15,7 +15,7 @@ from functools import cache
 from typing import Final
 
 from recollect.domain.context import Form, Tongue
-from recollect.domain.facets import facets
+from recollect.domain.facets import facets, with_near
 from recollect.domain.filters import Filter
 from recollect.domain.profile import TAG, Profile, ProfileLine, author_of, is_hidden
 from recollect.domain.record import Evidence, Record, Version
@@ -209,6 +209,7 @@ class ProfileReader:
             and link.relation in ("update", "same")
             and link.newer not in to_come
             and (link.probability >= _SURE or facet_of(by_id[link.older]) not in _STANDING)
+            and _may_replace(by_id.get(link.newer), by_id[link.older])
         ]
         outside = sorted({link.newer for link in links} - by_id.keys())
         later = await self._origins.own_among(scopes, outside, now)
@@ -277,6 +278,19 @@ def _is_shown(record: Record, now: datetime) -> bool:
         return False
     has_begun = record.valid_from is None or record.valid_from <= now
     return has_begun and (record.valid_to is None or now < record.valid_to)
+
+
+def _may_replace(newer: Record | None, older: Record) -> bool:
+    """Return whether a newer line, or what stands outside of the profile, may end an older one.
+
+    "I quit the clinic" follows "I'm Lena, I live in Graz and work at the clinic", but who somebody
+    is stays. What concerns a person's health may end with a statement of any kind.
+    """
+    name = facet_of(older)
+    facet = facets().get(name)
+    if facet is None or facet.single or facet.vital:
+        return True
+    return newer is not None and facet_of(newer) in with_near(name)
 
 
 def _begins(record: Record) -> datetime | None:

@@ -104,7 +104,8 @@ def test_a_follower_that_does_not_answer_needs_a_relation_beyond_doubt(
     newer: float, probability: float, is_believed: bool
 ):
     link = _link(probability)
-    assert _answers(a=5.0, b=newer).believed([link]) == ([link] if is_believed else [])
+    answers = replace(_answers(a=5.0, b=newer), stating=frozenset("a"))
+    assert answers.believed([link]) == ([link] if is_believed else [])
     assert Answers().believed([link]) == [link]
 
 
@@ -113,6 +114,12 @@ def test_a_follower_that_answers_nothing_must_state_what_is_asked_for():
     answers = _answers(a=5.0, b=-4.0)
     assert answers.believed([_link(0.95)]) == []
     assert replace(answers, stating=frozenset("b")).believed([_link(0.95)]) == [_link(0.95)]
+
+
+def test_what_follows_a_statement_of_several_things_must_answer_too():
+    # "I quit the clinic" follows "I'm Ann, I live in Graz and work at the clinic".
+    assert _answers(a=5.0, b=-1.0).believed([_link(0.95)]) == []
+    assert _answers(a=5.0, b=1.0).believed([_link(0.95)]) == [_link(0.95)]
 
 
 def test_what_is_too_long_to_be_read_stands_below_a_clear_answer():
