@@ -168,8 +168,8 @@ class Answers:
         newer, older = self.logits.get(link.newer), self.logits.get(link.older)
         if newer is None or older is None:
             return True
-        # What follows a statement of the attribute asked for may be misread. Any other statement may
-        # tell several things: what follows it must answer, too.
+        # What follows a statement of the attribute asked for may be misread. Any other statement
+        # may tell several things: what follows it must answer, too.
         least = _NOTHING if link.older in self.stating else _ANSWERS
         if newer <= min(least, older - _MUCH_LESS):
             # It is about something else that the older one tells, unless the model misread it.
