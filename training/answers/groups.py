@@ -30,6 +30,7 @@ _ROUNDS = 4
 _AMONG = 0.3
 _MOST_WRONG = 44
 _HELD_EVERY = 10
+_HELD_HISTORY = 6
 _SENTENCE = re.compile(r"[^.!?。!?;\n]+(?:[.!?。!?;\n]+[\"”』」)]*|$)(?=\s|$|[^\x00-\x7f])|[^\n]+")
 PUBLIC = ("squad_dev_v2.json", "squad_dev_v1.json", "xquad_en.json", "xquad_zh.json")
 PUBLIC += ("DRCD/DRCD_dev.json", "DRCD/DRCD_test.json")
@@ -39,10 +40,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sources", type=Path)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--reads", default="plain")
     given = parser.parse_args()
+    global READS
+    READS = given.reads
     given.work.mkdir(parents=True, exist_ok=True)
     draw = random.Random(23)
     train, dev = own_groups(draw)
+    for kind, groups in (("contrast", contrast_groups()), ("history", history_groups(given.work))):
+        for held, group in groups:
+            (dev if held else train).append({**group, "from": f"{kind} {group['from']}"})
     train += public_groups(given.sources, draw)
     with lzma.open(given.work / "answers_train.jsonl.xz", "wt", preset=6, encoding="utf-8") as file:
         file.writelines(json.dumps(it, ensure_ascii=False) + "\n" for it in train)
@@ -132,6 +139,51 @@ def change_groups(scene: Scene) -> Iterator[Group]:
             [text for place, text in enumerate(told) if place not in right],
             [told[place] for place in old],
         )
+
+
+def contrast_groups() -> Iterator[tuple[bool, Group]]:
+    """Yield questions with few texts that all look like answers, and whether they are held back."""
+    for file in sorted(DATA.glob("contrast_*.jsonl.xz")):
+        with lzma.open(file, "rt", encoding="utf-8") as lines:
+            for number, it in enumerate(map(json.loads, lines)):
+                right, old, wrong = ([*map(folded, it[name])] for name in ("right", "old", "wrong"))
+                group = _group(it["kind"], it["q"], [*right, *old], wrong, old)
+                yield number % _HELD_EVERY == _HELD_EVERY - 1, group
+
+
+def history_groups(work: Path) -> Iterator[tuple[bool, Group]]:
+    """Yield the questions of invented histories with what recall found, and which are held back.
+
+    WORK/candidates.jsonl is what `training.answers.candidates` wrote.
+    """
+    file = work / "candidates.jsonl"
+    for row in map(json.loads, file.read_text("utf-8").splitlines() if file.exists() else ()):
+        texts = {name: [*map(_read, it)] for name, it in _by_label(row["texts"]).items()}
+        old = texts["old"]
+        group = _group(row["kind"], row["q"], [*texts["right"], *old], texts["wrong"], old)
+        held = int(row["from"].rpartition("-")[2]) % _HELD_HISTORY == _HELD_HISTORY - 1
+        yield held, group
+
+
+def _by_label(texts: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    return {name: [it for it in texts if it["is"] == name] for name in ("right", "old", "wrong")}
+
+
+READS = "plain"
+
+
+def _read(it: dict[str, Any]) -> str:
+    text = it["text"]
+    if READS in {"before", "all"} and it["before"]:
+        last = [part.strip() for part in _SENTENCE.findall(it["before"]) if part.strip()][-1]
+        text = f"{last[-60:] if is_chinese(last) else ' '.join(last.split()[-16:])} → {text}"
+    if READS in {"speaker", "all"} and it["by"] == "a":
+        text = f"assistant: {text}"
+    if READS in {"age", "all"}:
+        days = it["days"]
+        age = "today" if days < 2 else "days" if days < 8 else "weeks" if days < 40 else "months"
+        text = f"{age}: {text}"
+    return folded(text)
 
 
 def life_groups(life: Life, draw: random.Random) -> Iterator[Group]:

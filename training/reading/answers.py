@@ -29,7 +29,13 @@ from training.reading.network import (
 HEAD = "answer"
 TEXTS = 12
 MOST_RIGHT = 2
-OWN_SHARE = 0.7
+SHARES = {"told": 0.4, "history": 0.3, "contrast": 0.1, "public": 0.2}
+"""How often the turn of each kind of groups comes."""
+_KINDS = {
+    **dict.fromkeys(("scene", "change", "life"), "told"),
+    "history": "history",
+    "contrast": "contrast",
+}
 OUTDATED = 0.85
 RIGHT_OVER_OLD = 0.2
 
@@ -128,7 +134,12 @@ def report(network: PairNetwork, groups: Groups) -> dict[str, Any]:
             above = bool(new > own[group["old"]].max())
             first.setdefault(f"{group['from']}: new above old", []).append(above)
     found: dict[str, Any] = {name: round(float(np.mean(it)), 3) for name, it in first.items()}
-    for answered, unanswered in (("scene ask", "scene none"), ("change", "change none")):
+    for answered, unanswered in (
+        ("scene ask", "scene none"),
+        ("change", "change none"),
+        ("history question", "history none"),
+        ("contrast attribute", "contrast none"),
+    ):
         if unanswered not in best:
             continue
         yes, no = np.array(best[answered]), np.array(best[unanswered])
@@ -158,14 +169,17 @@ class Answers(Task):
         return loss_of(network, self.groups, *next(self.chosen))
 
 
-def read_groups(work: Path, tokens: Tokens, device: str) -> tuple[Groups, Groups, Groups]:
-    """Return our own groups, the public ones, and those that are held back."""
+def read_groups(work: Path, tokens: Tokens, device: str) -> dict[str, Groups]:
+    """Return the groups to train with by the kind of their source."""
     with lzma.open(work / "answers_train.jsonl.xz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_kind.setdefault(_KINDS.get(row["from"].split()[0], "public"), []).append(row)
+    return {kind: Groups(tokens, some, device) for kind, some in by_kind.items()}
+
+
+def read_held(work: Path, tokens: Tokens, device: str) -> Groups:
+    """Return the groups that are held back."""
     held = (work / "answers_dev.jsonl").read_text("utf-8").splitlines()
-    is_own = [it["from"].startswith(("scene", "change", "life")) for it in rows]
-    own, public = (
-        Groups(tokens, [it for it, own in zip(rows, is_own, strict=True) if own is kept], device)
-        for kept in (True, False)
-    )
-    return own, public, Groups(tokens, [json.loads(line) for line in held], device)
+    return Groups(tokens, [json.loads(line) for line in held], device)

@@ -55,15 +55,17 @@ class Leg:
     """The heads that are shipped of it."""
     file: str = ""
     """The file that is shipped, if its name is not that of the leg."""
+    goes_on: str = "reader.onnx"
+    """The shipped file that it goes on from, if one is given."""
 
 
 LEGS: Final = {
     "begin": Leg(learns={"nli": 2.0, "para": 1.0}, steps=2_500, rate=2e-4),
     "reader": Leg(
-        learns=_RELATIONS | _MESSAGES,
+        learns=_RELATIONS | _MESSAGES | {"facet": 1.0},
         begins_at="begin",
         steps=5_000,
-        heads=("relation", *parts.HEADS, "needs"),
+        heads=("relation", *parts.HEADS, "facet", "needs"),
     ),
     "facets": Leg(
         learns={"facet": 1.0, "kept": 0.5},
@@ -72,7 +74,13 @@ LEGS: Final = {
         heads=("relation", *parts.HEADS, "facet", "needs"),
         file="reader",
     ),
-    "answerer": Leg(learns={"answer": 1.0}, begins_at="reader", steps=3_000, heads=("answer",)),
+    "answerer": Leg(
+        learns={"answer": 1.0},
+        begins_at="reader",
+        steps=3_000,
+        heads=("answer",),
+        goes_on="answerer.onnx",
+    ),
 }
 
 
@@ -112,7 +120,8 @@ def begin(given: argparse.Namespace, tokens: Tokens) -> PairNetwork:
     """Return the network as the student's body, or as the reader that is shipped."""
     if given.shipped:
         network = PairNetwork(torch.tensor(read_rows(given.shipped)))
-        network.load(shipped_weights((given.shipped / "reader.onnx").read_bytes(), SHAPE))
+        leg = LEGS[given.leg or given.mean or "reader"]
+        network.load(shipped_weights((given.shipped / leg.goes_on).read_bytes(), SHAPE))
         return network.to(given.device)
     student = given.student or given.work / "student"
     return build(student, given.export or given.work / "export", tokens.size, given.device)
@@ -175,10 +184,10 @@ def read_tasks(
         share = learns["facet"]
         found.append(facets.Facets(tokens, work, share, size, seed, device))
     if "answer" in learns:
-        own, public, _ = answers.read_groups(work, tokens, device)
-        share, groups = learns["answer"], max(2, size // 8)
-        found.append(answers.Answers(own, answers.OWN_SHARE * share, groups, seed))
-        found.append(answers.Answers(public, (1 - answers.OWN_SHARE) * share, groups, seed))
+        count = max(2, size // 8)
+        for kind, groups in answers.read_groups(work, tokens, device).items():
+            share = answers.SHARES[kind] * learns["answer"]
+            found.append(answers.Answers(groups, share, count, seed))
     return found
 
 
@@ -213,7 +222,7 @@ def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Name
         dev = relations.Dev(tokens, [json.loads(row) for row in rows], device)
         found["relations"] = dev.report(network)
     if "answer" in heads:
-        _, _, held = answers.read_groups(given.work, tokens, device)
+        held = answers.read_held(given.work, tokens, device)
         found["answers"] = answers.report(network, held)
     if "worth" in heads:
         found["parts"] = parts.report(network, tokens, given.work, device)
