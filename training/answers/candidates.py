@@ -15,7 +15,7 @@ import argparse
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -140,23 +140,46 @@ async def candidates_of(heard: Heard) -> list[dict[str, Any]]:
                 if message is None:
                     continue
                 is_record = isinstance(hit.item, Record)
-                said = before.get(message.name)
                 texts.append(
                     {
+                        **_read(message, None if is_record else before.get(message.name), last),
                         "text": hit.content,
                         "is": label,
                         "record": is_record,
-                        "by": message.speaker,
-                        "days": last - message.day,
-                        "before": said.text if said and not is_record else "",
-                        "before_by": said.speaker if said and not is_record else "",
-                        "message": message.name,
                         "score": round(hit.score, 4),
                     }
                 )
+            texts += not_found(asked, heard.history, texts)
             kind = "request" if asked.is_request else "question" if asked.now else "none"
             rows.append({"who": heard.history.who, "kind": kind, "q": asked.text, "texts": texts})
     return rows
+
+
+def not_found(
+    asked: Asked, history: History, texts: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the messages that answer or did, but were not found."""
+    last = history.messages[-1].day + _BEFORE_ASKING.days
+    found = {it["message"] for it in texts if not it["record"]}
+    before: Message | None = None
+    for it in history.messages:
+        said = before if before and before.day == it.day else None
+        label = "right" if it.name in asked.now else "old" if it.name in asked.was else ""
+        if label and it.name not in found:
+            yield {**_read(it, said, last), "is": label, "record": False, "score": 0.0}
+        before = it
+
+
+def _read(message: Message, before: Message | None, last: int) -> dict[str, Any]:
+    """Return what is known of a message."""
+    return {
+        "text": message.text,
+        "by": message.speaker,
+        "days": last - message.day,
+        "before": before.text if before else "",
+        "before_by": before.speaker if before else "",
+        "message": message.name,
+    }
 
 
 async def _records(memory: Any) -> Counter[str]:

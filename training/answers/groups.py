@@ -14,10 +14,12 @@ import lzma
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from recollect.language.characters import fold
+from recollect.recall.passages import in_context
 from training.judge.lives import Life, read_lives
 from training.judge.own import DATA as JUDGE_DATA
 from training.judge.slots import is_chinese
@@ -40,10 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sources", type=Path)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--reads", default="plain")
     given = parser.parse_args()
-    global READS
-    READS = given.reads
     given.work.mkdir(parents=True, exist_ok=True)
     draw = random.Random(23)
     train, dev = own_groups(draw)
@@ -169,21 +168,10 @@ def _by_label(texts: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {name: [it for it in texts if it["is"] == name] for name in ("right", "old", "wrong")}
 
 
-READS = "plain"
-
-
 def _read(it: dict[str, Any]) -> str:
-    text = it["text"]
-    if READS in {"before", "all"} and it["before"]:
-        last = [part.strip() for part in _SENTENCE.findall(it["before"]) if part.strip()][-1]
-        text = f"{last[-60:] if is_chinese(last) else ' '.join(last.split()[-16:])} → {text}"
-    if READS in {"speaker", "all"} and it["by"] == "a":
-        text = f"assistant: {text}"
-    if READS in {"age", "all"}:
-        days = it["days"]
-        age = "today" if days < 2 else "days" if days < 8 else "weeks" if days < 40 else "months"
-        text = f"{age}: {text}"
-    return folded(text)
+    role = "assistant" if it["by"] == "a" else "user"
+    age = timedelta(days=it["days"])
+    return folded(in_context(it["text"], age=age, role=role, before=it["before"]))
 
 
 def life_groups(life: Life, draw: random.Random) -> Iterator[Group]:

@@ -20,11 +20,13 @@ from zlib import crc32
 
 from recollect.language.characters import fold
 from recollect.language.extraction.parts import last_sentence, parts
+from training.answers.histories import read_histories
 
 Row = dict[str, Any]
 Talk = dict[str, Any]
 
 DATA = Path(__file__).parent / "data"
+HISTORIES = Path(__file__).parents[1] / "answers" / "data"
 STATEMENTS = Path(__file__).parents[1] / "facets" / "data"
 ENOUGH = 0.5
 HELD_BACK = 10
@@ -55,7 +57,8 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     all_talks = talks()
-    write(given.out / "extract_parts.jsonl", (*talk_rows(all_talks), *statement_rows()))
+    rows = (*talk_rows(all_talks), *history_rows(), *statement_rows())
+    write(given.out / "extract_parts.jsonl", rows)
     write(given.out / "extract_records.jsonl", record_rows(all_talks))
     write(given.out / "extract_messages.jsonl", (*message_rows(all_talks), *single_messages()))
     held = [talk for talk in all_talks if use_of(first_words(talk)) == "measure"]
@@ -124,6 +127,37 @@ def talk_rows(given: Sequence[Talk]) -> Iterator[Row]:
                     "facet": kept.get("facet") if kept else None,
                     "sure": bool(kept or skipped),
                 }
+
+
+def history_rows(folder: Path = HISTORIES) -> Iterator[Row]:
+    """Yield a row for each message of one part that answers a later question: it tells something.
+
+    For how long it is worth keeping, and of whom it tells, is not known.
+    """
+    for file in sorted(folder.glob("histories_*.txt")):
+        for history in read_histories(file):
+            answers = {name for asked in history.asked for name in asked.now | asked.was}
+            asked = ""
+            for number, message in enumerate(history.messages):
+                if message.speaker == "a":
+                    asked = last_sentence(message.text)
+                    continue
+                found = parts(message.text, asked)
+                asked = ""
+                if message.name in answers and len(found) == 1:
+                    yield {
+                        "talk": f"{file.stem}:{history.who}",
+                        "turn": number,
+                        "text": fold(found[0].text),
+                        "before": fold(found[0].before),
+                        "held": use_of(history.who),
+                        "worth": "some",
+                        "stance": None,
+                        "about": None,
+                        "wish": None,
+                        "facet": None,
+                        "sure": True,
+                    }
 
 
 def statement_rows() -> Iterator[Row]:

@@ -29,7 +29,7 @@ from training.reading.network import (
 HEAD = "answer"
 TEXTS = 12
 MOST_RIGHT = 2
-SHARES = {"told": 0.4, "history": 0.3, "contrast": 0.1, "public": 0.2}
+SHARES = {"told": 0.4, "history": 0.35, "contrast": 0.05, "public": 0.2}
 """How often the turn of each kind of groups comes."""
 _KINDS = {
     **dict.fromkeys(("scene", "change", "life"), "told"),
@@ -125,6 +125,8 @@ def report(network: PairNetwork, groups: Groups) -> dict[str, Any]:
     for group, start, size, right in zip(
         groups.groups, groups.starts, groups.sizes, groups.right, strict=True
     ):
+        if not size:
+            continue
         own = scores[start : start + size]
         best.setdefault(group["from"], []).append(float(own.max()))
         if right:

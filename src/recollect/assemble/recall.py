@@ -184,5 +184,7 @@ def answering_of(settings: Settings, larger: AnswerModel | None) -> Answering | 
     hits = settings.recall.read_hits
     local = open_answerer(settings.embedding.folder) if hits else None
     if local is not None:
-        models.append(AnswerModel(local, AnswerModelOptions(first=hits, most=2 * hits)))
+        models.append(
+            AnswerModel(local, AnswerModelOptions(first=hits, most=2 * hits, in_context=True))
+        )
     return Answering(models) if models else None

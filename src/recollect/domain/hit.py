@@ -158,7 +158,7 @@ class Standing(NamedTuple):
     observed_at: datetime
     # Makes the record or turn, if the whole of it was read.
     load: Callable[[], Record | Turn] | None = None
-    # Makes the turn before a reply of the assistant.
+    # Makes the turn before a turn.
     before: Callable[[], Turn] | None = None
     # Its first unit, if it has any, and the packed terms of that, if they were read.
     terms: tuple[int | None, bytes | None] | None = None
@@ -172,5 +172,6 @@ class Standing(NamedTuple):
     accessed: int = 0
     # Whether it is shared, or belongs to another agent than the caller.
     is_of_others: bool = False
-    # The act of a turn, once it is decided.
+    # The role of a turn, and its act, once that is decided.
+    role: str = ""
     act: Act | None = None

@@ -31,6 +31,8 @@ class AnswerModelOptions:
     """The number of best texts that it reads."""
     most: int
     """If none of them answers, it reads up to this many."""
+    in_context: bool = False
+    """Whether it reads when, by whom and after what a text was said."""
     reads_all: bool = False
     """Whether it reads requests and numbers too, and believes no text for its words alone.
 

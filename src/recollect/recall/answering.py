@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 
 from recollect.domain.facets import with_near
-from recollect.domain.hit import ArchivePassage, Item
+from recollect.domain.hit import Item
 from recollect.domain.odds import probability
 from recollect.domain.record import Kind, Record
 from recollect.domain.relation import Link
@@ -41,6 +41,7 @@ from recollect.ports.store import Store
 from recollect.ports.units import Scores
 from recollect.recall.answer_model import AnswerModel
 from recollect.recall.candidates import Candidate, best_first
+from recollect.recall.passages import passage_in_context, passage_of
 from recollect.recall.question import Question
 from recollect.recall.scoring import CandidateScoring
 
@@ -325,7 +326,7 @@ async def _read(
     for some in ([hit for hit in first.values() if hit.owner_id in items], rest):
         some = _undecided(some, found, items, is_own=about == _USER)
         if some and not notes:
-            texts = [question.about_user(readable_text(hit, items[hit.owner_id])) for hit in some]
+            texts = [_text_of(hit, items[hit.owner_id], question, model) for hit in some]
             logits = await model.logits(question.by_user, texts)
             if isinstance(logits, str):
                 notes.append(logits)
@@ -375,15 +376,13 @@ def _undecided(
     return [hit for hit in hits if is_own and _said_at(items[hit.owner_id]) > latest]
 
 
-def readable_text(found: Candidate, item: Item) -> str:
-    """Return what the model reads of a candidate: title or speaker, and what was found."""
-    if isinstance(item, ArchivePassage):
-        return item.content
-    unit = found.unit
-    passage = item.content[unit.start : unit.end] if found.is_found else item.content
-    if isinstance(item, Record):
-        return f"{item.title}\n{passage}" if item.title else passage
-    return f"{item.speaker}: {passage}" if item.speaker else passage
+def _text_of(hit: Candidate, item: Item, question: Question, model: AnswerModel) -> str:
+    """Return what a model reads of a candidate, with "User" where it names the user."""
+    passage = passage_of(hit, item)
+    if model.options.in_context:
+        age = (question.asked_at or question.now) - _said_at(item)
+        passage = passage_in_context(hit, item, passage, age)
+    return question.about_user(passage)
 
 
 def _have_words(question: Question, texts: Iterable[str]) -> bool:

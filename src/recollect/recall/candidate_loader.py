@@ -122,14 +122,15 @@ class CandidateLoader:
         """
         for reply in scored:
             before = reply.standing.before
-            if before is None or reply.owner_id in self._looked_up:
+            is_reply = before is not None and reply.standing.role == "assistant"
+            if not is_reply or reply.owner_id in self._looked_up:
                 continue
             self._looked_up.add(reply.owner_id)
             said = before()
             if said.role == "user" and not _wants_reply(said.content):
                 self.replies[reply.owner_id] = said.id
                 passes = self._question.where.accepts_turn(said)
-                standing = Standing(observed_at=said.at, load=before, act=said.act)
+                standing = Standing(observed_at=said.at, load=before, role=said.role, act=said.act)
                 self._standings.setdefault(said.id, standing if passes else None)
 
     async def _read_standings(self, candidates: Sequence[Candidate]) -> None:

@@ -156,7 +156,7 @@ def standings_of_records(
 
 
 def standings_of_turns(rows: Sequence[Row], scopes: Mapping[int, Scope]) -> dict[str, Standing]:
-    """Return the fields of turns that scoring uses, by id, from rows with what a reply follows."""
+    """Return the fields of turns that scoring uses, by id, from rows with the turn before each."""
     return {
         row["id"]: Standing(
             observed_at=_instant(row["at"]),
@@ -165,6 +165,7 @@ def standings_of_turns(rows: Sequence[Row], scopes: Mapping[int, Scope]) -> dict
             if row[BEFORE + "id"] is None
             else partial(turn_from, row, scopes[row["scope_id"]], BEFORE),
             terms=(row["unit"], row["terms"]),
+            role=row["role"],
             act=row["act"],
         )
         for row in rows

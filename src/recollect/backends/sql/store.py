@@ -279,10 +279,9 @@ def _standings_of_records(where: Filter) -> PreparedStatement:
 
 @lru_cache(maxsize=KEPT_STATEMENTS)
 def _turns_in_any_order(where: Filter) -> PreparedStatement:
-    """Turns with the terms of their units, and before each reply the turn that it follows."""
+    """Turns with the terms of their units, each with the turn that it follows."""
     turns, before = schema.turns, schema.turns.alias()
     follows = and_(
-        turns.c.role == "assistant",
         *(before.c[name] == turns.c[name] for name in ("scope_id", "session")),
         before.c.ordinal == turns.c.ordinal - 1,
     )
