@@ -38,8 +38,8 @@ from training.reading.network import (
 from training.rounding import read_rows
 from training.shipped import shipped_weights
 
-_RELATIONS: Final = {"relation": 2.4, "nli": 0.3, "para": 0.15}
-_MESSAGES: Final = {"parts": 1.6, "needs": 0.8}
+_RELATIONS: Final = {"relation": 2.0, "nli": 0.3, "para": 0.15}
+_MESSAGES: Final = {"parts": 2.4, "needs": 0.8}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
