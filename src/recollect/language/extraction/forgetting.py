@@ -44,10 +44,16 @@ def asks_to_forget(sentence: str) -> bool:
 
 
 def told_parts(text: str) -> list[str]:
-    """Return the parts of a text that each tell a value of their own: a number or a name."""
+    """Return the parts of a text that each tell a value of their own."""
     words = lexicon(_language(text), "forgetting")
-    parts = (part.strip() for part in words.regex("between").split(text))
-    return [part for part in parts if re.search(r"\d", part) or entities(part)]
+    return [
+        part for part in map(str.strip, words.regex("between").split(text)) if tells_value(part)
+    ]
+
+
+def tells_value(text: str) -> bool:
+    """Return whether a text gives a number or a name."""
+    return bool(re.search(r"\d", text) or entities(text))
 
 
 def _language(text: str) -> Tongue:

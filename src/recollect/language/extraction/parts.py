@@ -85,11 +85,6 @@ def _sentences(text: str) -> Sequence[Sentence]:
     return [Sentence(start=start, end=end, plain=plain[start:end])]
 
 
-def last_clause(text: str) -> str:
-    """Return what stands behind the last comma or semicolon of a text."""
-    return _BORDER.split(text)[-1]
-
-
 def last_sentence(text: str) -> str:
     """Return what an assistant's message asks, or else its last sentence."""
     said = sentences(readable(text))
