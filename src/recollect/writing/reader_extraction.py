@@ -173,7 +173,7 @@ class _Told:
         """Yield the parts with their readings, and what each asks of memory."""
         behind = zip(self.sentences, self.sentences[1:], strict=False)
         kept = {it.start for it, next_ in behind if moods.only_says(next_.plain, "remember_this")}
-        for _, parts_of_one in groupby(self.parts, lambda it: it.whole.start):
+        for parts_of_one in _groups(self.parts):
             read = [
                 _ReadPart(part, next(readings), next(readings) if part in self.joined else None)
                 for part in parts_of_one
@@ -186,6 +186,18 @@ class _Told:
                     yield it._replace(wish="remember")
                 else:
                     yield it._replace(wish=worded)
+
+
+def _groups(parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+    """Yield the parts of a sentence that stand for themselves: what tells of one subject."""
+    group: list[Part] = []
+    for part in parts:
+        if group and (part.sentence != group[0].sentence or says_who(part.clause.plain)):
+            yield group
+            group = []
+        group.append(part)
+    if group:
+        yield group
 
 
 class _ReadPart(NamedTuple):
@@ -275,7 +287,11 @@ def _worded_wish(read: Sequence[_ReadPart]) -> Wish:
     if told and all(it.states.abouts.get(_ABOUT_USER, 1.0) < _EVEN for it in told):
         # "The boiler stops every time it rains": a fact of a thing or of somebody else.
         return "none"
-    sentence, clause = read[0].part.sentence.plain, read[0].part.whole.plain
+    whole = read[0].part.sentence
+    sentence = whole.plain
+    clause = sentence[
+        read[0].part.clause.start - whole.start : read[-1].part.clause.end - whole.start
+    ]
     if moods.stance(sentence) == "told" and moods.shows(sentence, "remember"):
         return "remember"
     if moods.stance(clause) != "told" or not moods.shows(clause, "wish"):

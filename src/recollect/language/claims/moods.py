@@ -120,7 +120,7 @@ def tells_of_project(sentence: str) -> bool:
 def announces_material(sentence: str) -> bool:
     """Return whether it introduces text to work on, rather than something the author says."""
     is_open = sentence.endswith((":", "：")) and not shows(sentence, "wish")
-    return is_open and (shows(sentence, "material") or mood(sentence) == "imperative")
+    return is_open and (shows(sentence, "material") or stance(sentence) in {"asked", "requested"})
 
 
 def shows(sentence: str, sign: Sign) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Final, Literal, NamedTuple
 
 from recollect.domain.context import Tongue
@@ -21,7 +21,6 @@ from recollect.language.claims import moods
 from recollect.language.claims.subjects import addressed, named
 from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.forgetting import asks_to_forget
-from recollect.language.extraction.own_words import own_end
 from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
 from recollect.language.extraction.utterances import (
     Sentence,
@@ -146,12 +145,11 @@ def own_sentences(text: str) -> list[Sentence]:
     spoken = sentences(readable(text))
     if any(moods.shows(it.plain, "withheld") or asks_to_forget(it.plain) for it in spoken):
         return []
-    pasted = (it.start for it in spoken if moods.announces_material(it.plain))
-    end = min(own_end(text), next(pasted, len(text)))
+    own = takewhile(lambda it: not moods.announces_material(it.plain), spoken)
     return [
         sentence
-        for sentence, behind in zip_longest(spoken, spoken[1:])
-        if sentence.start < end and not (behind and moods.shows(behind.plain, "taken_back"))
+        for sentence, behind in zip_longest(own, spoken[1:])
+        if sentence and not (behind and moods.shows(behind.plain, "taken_back"))
     ]
 
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from recollect.language.characters import HAN, fold
-from recollect.language.lexicon import bilingual, lexicon
+from recollect.language.lexicon import lexicon
 from recollect.language.memory_block import strip_memory
 
 # Longer than anything said in one breath: a log, data, a text without punctuation.
@@ -92,22 +92,6 @@ def sentences(plain: str) -> tuple[Sentence, ...]:
             found.append(Sentence(start=first, end=last, plain=plain[first:last]))
         start = end
     return tuple(found)
-
-
-def clauses(sentence: Sentence) -> list[Sentence]:
-    """Return the parts of a sentence that stand for themselves."""
-    says_something = bilingual("clauses", "says_something")
-    only_names = lexicon("en", "clauses").regex("only_names")
-    found: list[Sentence] = []
-    start = 0
-    for cut in bilingual("clauses", "clause_end").finditer(sentence.plain):
-        # "Julia and I met", "my wife and I": no clause ends where none has said anything yet.
-        before = sentence.plain[start : cut.start()]
-        if says_something.search(before) and not only_names.fullmatch(before):
-            found.append(part_of(sentence, start, cut.start()))
-            start = cut.end()
-    found.append(part_of(sentence, start, len(sentence.plain)))
-    return found
 
 
 def part_of(sentence: Sentence, start: int, end: int) -> Sentence:
