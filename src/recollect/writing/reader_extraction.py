@@ -21,7 +21,6 @@ from recollect.domain.record import Evidence, Kind
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
-from recollect.language.claims.moods import plain
 from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.forgetting import tells_value
 from recollect.language.extraction.message import (
@@ -39,7 +38,6 @@ from recollect.language.extraction.parts import (
     says_who,
     stands_alone,
 )
-from recollect.language.extraction.plain_statements import stated_category
 from recollect.language.extraction.utterances import (
     Sentence,
     part_of,
@@ -52,7 +50,7 @@ from recollect.ports.reader import PartReader, Reading, Stance, Wish
 # What is denied is told: "I don't work there any more".
 TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
 _KEPT_WISHES: Final[frozenset[Wish]] = frozenset({"standing", "remember"})
-# How far below its limit a reader may be wrong about plain statements and wishes.
+# How far below its limit a reader may be wrong about wishes.
 _DOUBT: Final = 1.5
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
@@ -211,7 +209,7 @@ class _ReadPart(NamedTuple):
     @property
     def is_worth(self) -> bool:
         """Return whether it is kept; facts before a statement may hide its worth."""
-        return self.is_statement or self.is_wished or self._is_kept(self.reading)
+        return self.is_statement or self.is_wished or self.reading.score > 0
 
     @property
     def is_wished(self) -> bool:
@@ -221,14 +219,7 @@ class _ReadPart(NamedTuple):
     @property
     def is_statement(self) -> bool:
         """Return whether it is worth keeping by itself, whatever is told before it."""
-        return self.alone is not None and self._is_kept(self.alone)
-
-    def _is_kept(self, reading: Reading) -> bool:
-        """Return whether a reading is of worth; in doubt, if it is one of the plain statements."""
-        said = self.part.clause.plain
-        plain = said[preface(said).length :]
-        is_plain = says_who(plain) and stated_category(plain) is not None
-        return reading.score > (-_DOUBT if is_plain else 0)
+        return self.alone is not None and self.alone.score > 0
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
@@ -493,7 +484,7 @@ def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
 def _claim(fact: _Fact) -> Claim:
     kinds, facet = _kinds(), fact.states.facet or ""
     is_shared = fact.is_wished and moods.tells_of_project(fact.words.plain)
-    category = _category(facet, fact.words.plain, _PROJECT if is_shared else _ABOUT_USER)
+    category = kinds.category.get(facet) or (_PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     is_theirs = category in _OF_USER and fact.states.abouts.get(_ABOUT_USER, 0.0) >= _LIKELY
@@ -510,10 +501,6 @@ def _claim(fact: _Fact) -> Claim:
     if not fact.question or fact.told.asked is None:
         return claim
     return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
-
-
-def _category(facet: str, text: str, otherwise: str) -> str:
-    return _kinds().category.get(facet) or stated_category(plain(text)) or otherwise
 
 
 def _is_brief(plain: str) -> bool:
