@@ -112,12 +112,10 @@ def says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
 
 def _calls(turn: Turn) -> Iterator[tuple[str, str]]:
     """Yield ids and names of the tool calls in a turn, in the formats of providers and sessions."""
-    for call in _mappings(turn.payload.get("tool_calls")):
+    for call in (*_mappings(turn.payload.get("tool_calls")), *_blocks(turn, "tool_use")):
         function = call.get("function")
         named = cast("Mapping[str, Any]", function) if isinstance(function, Mapping) else call
         yield str(call.get("id")), str(named.get("name"))
-    for block in _blocks(turn, "tool_use"):
-        yield str(block.get("id")), str(block.get("name"))
     for call in cast("Sequence[Sequence[Any]]", _own(turn).get("calls", ())):
         yield str(call[0]), str(call[1])
 

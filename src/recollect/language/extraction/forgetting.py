@@ -63,19 +63,8 @@ def _language(text: str) -> Tongue:
 def _thing(sentence: str) -> re.Match[str] | None:
     """Return how a sentence names the thing to forget, if it asks for that."""
     language = _language(sentence)
-    if moods.mood(sentence) == "interrogative" and not _courtesy(language).match(sentence):
-        return None
-    matches = (pattern.match(sentence) for pattern in _patterns(language))
+    matches = () if moods.asks(sentence) else (it.match(sentence) for it in _patterns(language))
     return next(filter(None, matches), None)
-
-
-@cache
-def _courtesy(language: Tongue) -> re.Pattern[str]:
-    """Return how a request begins that has the form of a question: "can you …", 你能不能…."""
-    words = lexicon(language, "signals")
-    if language == "zh":
-        return re.compile(f"你?{words.pattern('courteous')}")
-    return re.compile(f"{words.pattern('opening')}{words.pattern('politeness')}")
 
 
 @cache

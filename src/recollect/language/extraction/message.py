@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import takewhile, zip_longest
 from typing import Final, Literal, NamedTuple
 
@@ -21,13 +20,13 @@ from recollect.language.claims import moods
 from recollect.language.claims.subjects import addressed, named
 from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.forgetting import asks_to_forget
-from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
+from recollect.language.extraction.procedures import listed
 from recollect.language.extraction.utterances import (
     Sentence,
     readable,
     sentences,
 )
-from recollect.language.lexicon import both, lexicon
+from recollect.language.lexicon import bilingual, lexicon
 
 Label = Literal["asks", "agreed"]
 
@@ -59,38 +58,26 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
     only what `is_theirs` gets their name.
     """
     words = text.strip(_EDGE)
-    opening = _openings().match(words)
-    trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
-    told = named(trimmed, language, name)
-    if language == "en" or not is_theirs or told != trimmed:
-        return told
-    # Chinese leaves the subject out where it is the one who speaks.
-    return told if "我们" in told else name + told
+    words = _behind(bilingual("voice", "opening", re.IGNORECASE), words)
+    told = named(words, language, name)
+    is_left_out = language == "zh" and is_theirs and told == words and "我们" not in told
+    return name + told if is_left_out else told
 
 
 def labelled(label: Label, text: str, language: Tongue) -> str:
     """Return an order or a proposal word for word, behind its label."""
     words = text.strip(_EDGE)
     voice = lexicon(language, "voice")
-    if language == "zh" and (opening := _order_openings().match(words)):
-        words = words[opening.end() :].strip(_EDGE) or words
+    if language == "zh":
+        words = _behind(voice.regex("order_opening"), words)
     return voice.table("labels")[label] + words
 
 
-def _speaker(speaker: str, role: str, language: Tongue) -> str:
-    """Return who "I" is: the speaker if the conversation names one, else their role."""
-    roles = lexicon(language, "voice").table("roles")
-    return speaker or roles["assistant" if role == "assistant" else "user"]
-
-
-@cache
-def _openings() -> re.Pattern[str]:
-    return re.compile(f"{both('voice', 'opening')}+", re.IGNORECASE)
-
-
-@cache
-def _order_openings() -> re.Pattern[str]:
-    return re.compile(f"{lexicon('zh', 'voice').pattern('order_opening')}+")
+def _behind(opening: re.Pattern[str], words: str) -> str:
+    """Return what stands behind the openings of a text, if anything does."""
+    while (found := opening.match(words)) and (rest := words[found.end() :].strip(_EDGE)):
+        words = rest
+    return words
 
 
 # --- Claims --------------------------------------------------------------------------------------
@@ -121,7 +108,7 @@ def claim_of(
 
 
 def _told(words: str, turn: Turn, language: Tongue, *, is_theirs: bool) -> str:
-    name = _speaker(turn.speaker, turn.role, language)
+    name = turn.speaker or _role(turn.role, language)
     if turn.role == "user":
         # 妈妈生日快到了: only their children call them so.
         relatives = lexicon("zh", "first_person").regex("relatives")
@@ -129,12 +116,8 @@ def _told(words: str, turn: Turn, language: Tongue, *, is_theirs: bool) -> str:
     return self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs)
 
 
-def _procedure(found: FoundProcedure, turn: Turn, *, explicit: bool) -> Claim:
-    """Return the claim of how something is to be done."""
-    plain = turn.content[found.start : found.end]
-    whole = Sentence(start=found.start, end=found.end, plain=plain)
-    claim = claim_of("convention", whole, turn, explicit=explicit, label="asks")
-    return replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
+def _role(role: str, language: Tongue) -> str:
+    return lexicon(language, "voice").table("roles")["assistant" if role == "assistant" else "user"]
 
 
 # --- What a user says ----------------------------------------------------------------------------
@@ -156,14 +139,12 @@ def own_sentences(text: str) -> list[Sentence]:
 def procedures_told(turn: Turn) -> Iterator[Claim]:
     """Yield how something is to be done, as a user's message says."""
     spoken = own_sentences(turn.content)
-    steps = listed(turn.content, readable(turn.content)) if spoken else ()
-    lists = [step for step in steps if step.start <= spoken[-1].start]
-    yield from (_procedure(step, turn, explicit=False) for step in lists)
-    for it in spoken:
-        is_listed = any(step.start <= it.start < step.end for step in lists)
-        step = None if is_listed else in_sentence(turn.content, it.plain, it.start)
-        if step is not None:
-            yield _procedure(step, turn, explicit=moods.shows(it.plain, "wish"))
+    for found in listed(turn.content, readable(turn.content)) if spoken else ():
+        if found.start <= spoken[-1].start:
+            plain = turn.content[found.start : found.end]
+            whole = Sentence(start=found.start, end=found.end, plain=plain)
+            claim = claim_of("convention", whole, turn, label="asks")
+            yield replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
 
 
 def agreed_by_user(turn: Turn, proposal: Turn) -> Iterator[Claim]:
@@ -197,7 +178,7 @@ def _to_keep(sentence: Sentence, said: Turn) -> Claim:
         return claim
     language = language_of(sentence.plain)
     words = said.content[sentence.start : sentence.end].strip(_EDGE)
-    told = addressed(words, language, _speaker("", "user", language))
+    told = addressed(words, language, _role("user", language))
     return claim if told == words else replace(claim, content=told)
 
 
