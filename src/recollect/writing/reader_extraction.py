@@ -1,7 +1,7 @@
 """Extraction with a reader, which decides what of a message is worth keeping.
 
 Rules find what has a form of its own: what the user asks to remember or to apply from now on,
-procedures, confirmed proposals, and what an assistant has done. Facts told in passing have none:
+procedures, and what an assistant has done. Facts told in passing have none:
 there the reader decides, and the record is the user's own words.
 """
 
@@ -325,7 +325,7 @@ def _standing_wishes(
             if not says_something(words.plain):
                 # "Keep your answers short, please": what is asked for stands before it.
                 words = part_of(sentence, opening.length, end)
-            claim = claim_of(_WISHED, words, told.said, explicit=True, label="asks")
+            claim = claim_of(_WISHED, words, told.said, explicit=True, orders=True)
             facet = _clearest([it.reading.states for it in members]).facet or ""
             is_of_profile = facet in facets() and facets()[facet].profile is not None
             yield replace(

@@ -1,7 +1,7 @@
 """Claims of a conversation that have a form of their own, in Chinese and English.
 
-Procedures, proposals that the user confirms, and what an assistant has done. What is told and what
-is wished for have none: there a reader decides, see `writing`.
+Procedures, what a user asks to keep of what was said, and what an assistant has done. What is told
+and what is wished for have none: there a reader decides, see `writing`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile, zip_longest
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
@@ -28,12 +28,9 @@ from recollect.language.extraction.utterances import (
 )
 from recollect.language.lexicon import bilingual, lexicon
 
-Label = Literal["asks", "agreed"]
-
 _EDGE: Final = " \t\n,;:.!，。；：！、~"
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _QUESTION_MARKS: Final = "?？"
-_MAX_ANSWER_SENTENCES: Final = 2
 _MAX_WISH_CHARACTERS: Final = 200
 # Such a turn tells nothing itself.
 MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
@@ -64,13 +61,13 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
     return name + told if is_left_out else told
 
 
-def labelled(label: Label, text: str, language: Tongue) -> str:
-    """Return an order or a proposal word for word, behind its label."""
+def labelled(text: str, language: Tongue) -> str:
+    """Return an order word for word, behind its label."""
     words = text.strip(_EDGE)
     voice = lexicon(language, "voice")
     if language == "zh":
         words = _behind(voice.regex("order_opening"), words)
-    return voice.table("labels")[label] + words
+    return voice.table("labels")["asks"] + words
 
 
 def _behind(opening: re.Pattern[str], words: str) -> str:
@@ -89,16 +86,19 @@ def claim_of(
     turn: Turn,
     *,
     explicit: bool = False,
-    label: Label | None = None,
+    orders: bool = False,
     is_theirs: bool = False,
 ) -> Claim:
-    """Return the claim of a clause in this category; `is_theirs` if it tells of the speaker."""
+    """Return the claim of a clause in this category.
+
+    `orders` if it asks for something, `is_theirs` if it tells of the speaker.
+    """
     language, words = language_of(clause.plain), turn.content[clause.start : clause.end]
     return Claim(
         kind=Kind.SEMANTIC,
         category=category,
-        content=labelled(label, words, language).rstrip(_QUESTION_MARKS)
-        if label
+        content=labelled(words, language).rstrip(_QUESTION_MARKS)
+        if orders
         else _told(words, turn, language, is_theirs=is_theirs),
         evidence=(Evidence(turn=turn.id, start=clause.start, end=clause.end),),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _CONFIDENCE,
@@ -143,43 +143,24 @@ def procedures_told(turn: Turn) -> Iterator[Claim]:
         if found.start <= spoken[-1].start:
             plain = turn.content[found.start : found.end]
             whole = Sentence(start=found.start, end=found.end, plain=plain)
-            claim = claim_of("convention", whole, turn, label="asks")
+            claim = claim_of("convention", whole, turn, orders=True)
             yield replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
 
 
-def agreed_by_user(turn: Turn, proposal: Turn) -> Iterator[Claim]:
-    """Yield what an assistant proposed and the user's short answer accepted or asked to keep."""
-    said, offered = sentences(readable(turn.content)), sentences(readable(proposal.content))
-    answer = Evidence(turn=turn.id, start=0, end=len(turn.content))
-    if only_asks_to_keep(said):
-        told = last_told(offered)
-        claims = [] if told is None else [_to_keep(told, proposal)]
-    elif (
-        proposal.role == "assistant"
-        and 0 < len(said) <= _MAX_ANSWER_SENTENCES
-        and all(moods.only_says(it.plain, "yes") for it in said)
-    ):
-        explicit = any(moods.shows(it.plain, "wish") for it in said)
-        claims = [
-            claim_of("decision", it, proposal, explicit=explicit, label="agreed")
-            for it in offered
-            if lexicon(language_of(it.plain), "outcomes").regex("proposed").search(it.plain)
-        ][-1:]
-    else:
+def kept_by_user(turn: Turn, said: Turn) -> Iterator[Claim]:
+    """Yield what was said last before a user's turn that only asks to remember it."""
+    spoken = sentences(readable(turn.content))
+    told = last_told(sentences(readable(said.content))) if only_asks_to_keep(spoken) else None
+    if told is None:
         return
-    for claim in claims:
-        yield replace(claim, evidence=(*claim.evidence, answer))
-
-
-def _to_keep(sentence: Sentence, said: Turn) -> Claim:
-    """Return the claim for a sentence that the user asked to keep, whoever said it."""
-    claim = claim_of("user", sentence, said, explicit=True)
-    if said.role != "assistant":
-        return claim
-    language = language_of(sentence.plain)
-    words = said.content[sentence.start : sentence.end].strip(_EDGE)
-    told = addressed(words, language, _role("user", language))
-    return claim if told == words else replace(claim, content=told)
+    claim = claim_of("user", told, said, explicit=True)
+    if said.role == "assistant":
+        language = language_of(told.plain)
+        words = said.content[told.start : told.end].strip(_EDGE)
+        retold = addressed(words, language, _role("user", language))
+        claim = claim if retold == words else replace(claim, content=retold)
+    answer = Evidence(turn=turn.id, start=0, end=len(turn.content))
+    yield replace(claim, evidence=(*claim.evidence, answer))
 
 
 def only_asks_to_keep(spoken: Sequence[Sentence]) -> bool:
@@ -250,7 +231,7 @@ def claims_of_form(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> Ite
             if turn.role == "assistant":
                 yield from work_done(turn)
             elif turn.role == "user":
-                yield from agreed_by_user(turn, previous) if previous else ()
+                yield from kept_by_user(turn, previous) if previous else ()
                 yield from procedures_told(turn)
         previous = turn if _says(turn) else previous
 
