@@ -240,14 +240,11 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
             if wrong:
                 question = last_sentence(wrong.content)
             starts = {it.start for it in spoken if _may_tell(it)}
-            is_number = not spoken and turn.content.strip()[:1].isdigit()
             yield _Told(
                 said=turn,
                 sentences=spoken,
                 parts=[
-                    part
-                    for part in parts(turn.content, question)
-                    if part.sentence.start in starts or is_number
+                    part for part in parts(turn.content, question) if part.sentence.start in starts
                 ],
                 asked=asked,
                 question=question,

@@ -62,10 +62,6 @@ def _only(*said: str) -> Claim:
         ("Remember that my badge is number 7.", "User's badge is number 7"),
         ("Call me Ada.", "Call User Ada"),
         ("From now on, use metric units.", "User asks: From now on, use metric units"),
-        (
-            "When I ask for a review, check security first, then style.",
-            "User asks: When I ask for a review, check security first, then style",
-        ),
         ("记住，我的工号是 7。", "用户的工号是 7"),
         ("我习惯早起。", "用户习惯早起"),
         ("以后都用中文回答我。", "用户要求：以后都用中文回答我"),
@@ -130,6 +126,12 @@ def test_what_an_assistant_did_is_an_outcome_with_its_artifacts():
             "how we deploy",
             ("Build the image", "Push it", "Roll out"),
         ),
+        (
+            "When I ask for a review, check security first, then style.",
+            "I ask for a review",
+            ("check security first", "style"),
+        ),
+        ("每次发版都先跑测试，再通知群里。", "发版", ("跑测试", "通知群里")),
         ("部署流程：\n1、构建镜像\n2、推送\n3、发布", "部署流程", ("构建镜像", "推送", "发布")),
     ],
 )

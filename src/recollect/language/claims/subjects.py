@@ -57,20 +57,18 @@ def _named(match: re.Match[str], language: Tongue, name: str, *, is_again: bool)
     if language == "zh":
         owned = "的" if words.regex("relatives").match(match.string, match.end()) else ""
         return ("自己" if is_again else name) + owned
-    who = "they" if is_again else name
+    who, own = ("they", "their") if is_again else (name, f"{name}'s")
     if match["my"]:
-        return "their" if is_again else f"{name}'s"
+        return own
     if match["me"]:
         return "them" if is_again else name
     if match["mine"]:
-        return "theirs" if is_again else f"{name}'s"
+        return "theirs" if is_again else own
     if match["myself"]:
         return "themselves"
     if match["short"]:
         return f"{who} {words.table('short_forms')[match['short'].lower()][is_again]}"
-    if match["verb"]:
-        return f"{who} {match['adverbs']}{_agreeing(match['verb'], is_again)}"
-    return who
+    return f"{who} {match['adverbs']}{_agreeing(match['verb'], is_again)}" if match["verb"] else who
 
 
 def _agreeing(verb: str, plural: bool) -> str:

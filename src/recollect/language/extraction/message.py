@@ -20,7 +20,7 @@ from recollect.language.claims import moods
 from recollect.language.claims.subjects import addressed, named
 from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.forgetting import asks_to_forget
-from recollect.language.extraction.procedures import listed
+from recollect.language.extraction.procedures import in_sentence, listed
 from recollect.language.extraction.utterances import (
     Sentence,
     readable,
@@ -139,19 +139,24 @@ def own_sentences(text: str) -> list[Sentence]:
 def procedures_told(turn: Turn) -> Iterator[Claim]:
     """Yield how something is to be done, as a user's message says."""
     spoken = own_sentences(turn.content)
-    for found in listed(turn.content, readable(turn.content)) if spoken else ():
-        if found.start <= spoken[-1].start:
-            plain = turn.content[found.start : found.end]
-            whole = Sentence(start=found.start, end=found.end, plain=plain)
-            claim = claim_of("convention", whole, turn, orders=True)
-            yield replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
+    lists = [*listed(turn.content, readable(turn.content))] if spoken else []
+    found = [it for it in lists if it.start <= spoken[-1].start]
+    for it in spoken:
+        if not any(step.start <= it.start < step.end for step in lists):
+            found += filter(None, [in_sentence(turn.content, it.plain, it.start)])
+    for it in found:
+        plain = readable(turn.content)[it.start : it.end]
+        whole = Sentence(start=it.start, end=it.end, plain=plain)
+        explicit = moods.shows(plain, "wish")
+        claim = claim_of("convention", whole, turn, explicit=explicit, orders=True)
+        yield replace(claim, kind=Kind.PROCEDURAL, title=it.title, details=it.details)
 
 
-def kept_by_user(turn: Turn, said: Turn) -> Iterator[Claim]:
-    """Yield what was said last before a user's turn that only asks to remember it."""
-    spoken = sentences(readable(turn.content))
-    told = last_told(sentences(readable(said.content))) if only_asks_to_keep(spoken) else None
-    if told is None:
+def _kept(wish: KeepWish) -> Iterator[Claim]:
+    """Yield what was said last before a wish to remember it."""
+    said = wish.said
+    told = last_told(sentences(readable(said.content))) if said else None
+    if said is None or told is None:
         return
     claim = claim_of("user", told, said, explicit=True)
     if said.role == "assistant":
@@ -159,13 +164,8 @@ def kept_by_user(turn: Turn, said: Turn) -> Iterator[Claim]:
         words = said.content[told.start : told.end].strip(_EDGE)
         retold = addressed(words, language, _role("user", language))
         claim = claim if retold == words else replace(claim, content=retold)
-    answer = Evidence(turn=turn.id, start=0, end=len(turn.content))
-    yield replace(claim, evidence=(*claim.evidence, answer))
-
-
-def only_asks_to_keep(spoken: Sequence[Sentence]) -> bool:
-    """Return whether a message only asks to remember what was said: "remember this", 记住这个."""
-    return bool(spoken) and all(moods.only_says(it.plain, "remember_this") for it in spoken)
+    asked = Evidence(turn=wish.turn.id, start=0, end=len(wish.turn.content))
+    yield replace(claim, evidence=(*claim.evidence, asked))
 
 
 def last_told(spoken: Sequence[Sentence]) -> Sentence | None:
@@ -225,15 +225,15 @@ def claims_of_form(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> Ite
 
     System prompts and tool results are material, not statements: they are not read.
     """
-    previous = next(filter(_says, reversed(before)), None)
+    for wish in keep_wishes(turns, before):
+        yield from _kept(wish)
     for turn in turns:
-        if turn.act not in MATERIAL and turn.act != "question":
-            if turn.role == "assistant":
-                yield from work_done(turn)
-            elif turn.role == "user":
-                yield from kept_by_user(turn, previous) if previous else ()
-                yield from procedures_told(turn)
-        previous = turn if _says(turn) else previous
+        if turn.act in MATERIAL or turn.act == "question":
+            continue
+        if turn.role == "assistant":
+            yield from work_done(turn)
+        elif turn.role == "user":
+            yield from procedures_told(turn)
 
 
 class KeepWish(NamedTuple):
@@ -257,7 +257,8 @@ def asks_to_keep(turn: Turn) -> bool:
     """Return whether a user's turn only asks to remember what was said."""
     if turn.role != "user" or turn.act in MATERIAL or len(turn.content) > _MAX_WISH_CHARACTERS:
         return False
-    return only_asks_to_keep(sentences(readable(turn.content)))
+    spoken = sentences(readable(turn.content))
+    return bool(spoken) and all(moods.only_says(it.plain, "remember_this") for it in spoken)
 
 
 def _says(turn: Turn) -> bool:

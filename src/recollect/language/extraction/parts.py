@@ -7,7 +7,7 @@ answer: "How many guests?" – "60, maybe 62".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,7 +27,6 @@ _LAST_PARTS: Final = 15
 _MAX_BEFORE_CHARACTERS: Final = 240
 _MAX_BEFORE_CHINESE: Final = 80
 _HAN: Final = re.compile(f"[{HAN}]")
-_NUMBER: Final = re.compile(r"\s*(?P<number>\S*\d\S*(?:[ \t]\S{1,20}){0,3})\s*")
 _SAID: Final = re.compile(r"[^\W_]")
 _MIN_WORDS: Final = 3
 _MIN_HAN_CHARACTERS: Final = 4
@@ -48,7 +47,7 @@ def parts(text: str, asked: str = "") -> list[Part]:
     """Return the parts of a message that answers `asked`, the assistant's last sentence."""
     found: list[Part] = []
     last = ""
-    for number, sentence in enumerate(_sentences(text)):
+    for number, sentence in enumerate(sentences(readable(text))):
         opening = asked if number == 0 else last
         for clause in _split(sentence):
             said = _without_greeting(text[sentence.start : clause.start].strip())
@@ -64,17 +63,6 @@ def _without_greeting(text: str) -> str:
     """Return the text without "Hi" and the like before it, which tell a reader nothing."""
     greeting = bilingual("clauses", "greeting", re.IGNORECASE).match(text)
     return text[greeting.end() :] if greeting else text
-
-
-def _sentences(text: str) -> Sequence[Sentence]:
-    """Return the sentences of a message, also where it is but a number."""
-    plain = readable(text)
-    found = sentences(plain)
-    number = None if found else _NUMBER.fullmatch(plain)
-    if number is None:
-        return found
-    start, end = number.span("number")
-    return [Sentence(start=start, end=end, plain=plain[start:end])]
 
 
 def last_sentence(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Procedures: numbered steps behind words that name what they do."""
+"""Procedures: numbered steps, "when I ask for X, do Y", 每次…都…."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from recollect.domain.record import Procedure
 from recollect.language.claims.moods import asks
-from recollect.language.lexicon import bilingual
+from recollect.language.lexicon import bilingual, lexicon
 
 _MAX_TITLE_CHARACTERS: Final = 80
 _MIN_STEPS: Final = 2
@@ -68,3 +68,22 @@ def _list_of(run: Sequence[re.Match[str]], text: str, plain: str) -> FoundProced
     title = title[opening.end() :].strip() if opening else title
     details = Procedure(trigger=title, steps=tuple(text[step].strip(_EDGE) for step in steps))
     return FoundProcedure(start, steps[-1].stop, title[:_MAX_TITLE_CHARACTERS], details)
+
+
+def in_sentence(text: str, plain: str, offset: int) -> FoundProcedure | None:
+    """Return the procedure that a sentence states, if it states one."""
+    stated = _rule(plain.isascii()).search(plain)
+    if stated is None or asks(plain):
+        return None
+    trigger, said = (
+        text[offset + it[0] : offset + it[1]].strip(_EDGE) for it in map(stated.span, (1, 2))
+    )
+    opening = bilingual("procedures", "step_opening", re.IGNORECASE)
+    pieces = bilingual("procedures", "between_steps").split(said)
+    steps = (opening.sub("", piece.strip(_EDGE), count=1).strip(_EDGE) for piece in pieces)
+    details = Procedure(trigger=trigger, steps=tuple(filter(None, steps)))
+    return FoundProcedure(offset, offset + len(plain), trigger[:_MAX_TITLE_CHARACTERS], details)
+
+
+def _rule(is_english: bool) -> re.Pattern[str]:
+    return lexicon("en" if is_english else "zh", "procedures").regex("conditional")

@@ -23,7 +23,7 @@ _QUOTED: Final = "\x00"
 _FIRST_CHARACTERS_READ: Final = 15_000
 _LAST_CHARACTERS_READ: Final = 5_000
 _CACHED_MESSAGES: Final = 8
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_SAID: Final = re.compile(r"[^\W_]")
 
 _MEMORY: Final = re.compile(
     r"<(memory|memory-context)>(?:(?!</?(?:memory|memory-context)>).)*</\1>", re.DOTALL
@@ -88,7 +88,7 @@ def sentences(plain: str) -> tuple[Sentence, ...]:
     for end in _ends(plain):
         piece = plain[start:end]
         first, last = end - len(piece.lstrip()), start + len(piece.rstrip())
-        if first < last <= first + LONGEST_SENTENCE and _LETTER.search(plain, first, last):
+        if first < last <= first + LONGEST_SENTENCE and _SAID.search(plain, first, last):
             found.append(Sentence(start=first, end=last, plain=plain[first:last]))
         start = end
     return tuple(found)
