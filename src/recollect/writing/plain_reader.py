@@ -27,7 +27,7 @@ class PlainReader:
         found: list[Reading] = []
         for before, text in parts:
             plain = readable(text).strip()
-            plain = plain[preface(plain).length :] or plain
+            plain = plain[preface(plain).length :]
             stance = moods.stance(plain)
             # "I like tea, coffee and cocoa": the rest of a sentence goes with its beginning.
             goes_on = before.endswith(_GOES_ON) and bool(found) and found[-1].score > 0

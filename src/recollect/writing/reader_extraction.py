@@ -480,7 +480,9 @@ def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
 
 def _claim(fact: _Fact) -> Claim:
     kinds, facet = _kinds(), fact.states.facet or ""
-    is_shared = fact.is_wished and moods.tells_of_project(fact.words.plain)
+    # Where no reader tells of whom it is, the words do.
+    is_told = fact.is_wished or not fact.states.abouts
+    is_shared = is_told and moods.tells_of_project(fact.words.plain)
     category = kinds.category.get(facet) or (_PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER

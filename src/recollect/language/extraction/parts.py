@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.language.characters import HAN
+from recollect.language.claims import moods
 from recollect.language.extraction.utterances import (
     Sentence,
     part_of,
@@ -105,12 +106,19 @@ def _split(sentence: Sentence) -> Iterator[Sentence]:
     start = 0
     for border in (*bilingual("clauses", "border").finditer(plain), None):
         end = border.start() if border else len(plain)
-        if own and (_is_short(plain[start:end]) or _is_short(plain[slice(*own[-1])])):
+        if own and _belong(plain[slice(*own[-1])], plain[start:end]):
             own[-1] = own[-1][0], end
         else:
             own.append((start, end))
         start = border.end() if border else end
     yield from (part_of(sentence, *place) for place in own if _SAID.search(plain, *place))
+
+
+def _belong(piece: str, behind: str) -> bool:
+    """Return whether two pieces are one part: one is short, and not both tell of a subject."""
+    if moods.begins_with_speaker(piece) and says_who(behind):
+        return False
+    return _is_short(piece) or _is_short(behind)
 
 
 def _is_short(piece: str) -> bool:
