@@ -94,7 +94,7 @@ async def test_what_is_put_right_a_day_later_keeps_its_day(memory: Memory, clock
 
     told = _contents(await memory.extract("s"))
 
-    assert any("tomorrow (2026-03-02) at 9:30" in it for it in told), told
+    assert any("tomorrow (2026-03-02) at 8:30 – No, it's at 9:30" in it for it in told), told
 
 
 async def test_the_day_is_that_of_the_machine_s_time_zone(

@@ -88,7 +88,7 @@ async def test_a_decision_is_made_and_reversed(
     clock.turn(days=2)
     await _talk(memory, "wednesday", reversed_)
 
-    (record,) = await memory.list(category="decision")
+    (record,) = await memory.list(category="project")
     assert new in record.content
     assert record.tier is Tier.SHORT
     history = await memory.history(record.id)

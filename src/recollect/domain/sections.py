@@ -200,10 +200,6 @@ class RecallSettings:
     assistant_discount: Share = setting(0.25, "discount of the assistant's turns")
     terse_discount: Share = setting(0.25, "discount of a turn that says almost nothing")
     outdated_discount: Share = setting(0.5, "discount of a turn that a record supersedes")
-    answer_kind_boost: Share = setting(
-        0.1,
-        "boost of a text with the time or number that a question asks for",
-    )
     entity_weight: Share = setting(
         0.1, "weight of naming the same entities as the best hits; 0 = no hop"
     )

@@ -54,8 +54,7 @@ class Trait(IntFlag):
     NONE = 0
     ASKS = 1
     BY_ASSISTANT = 2
-    TELLS_TIME = 4
-    TELLS_NUMBER = 8
+    # Earlier versions stored 4 and 8 as well.
     NOT_CHINESE = 32
     # The act of a turn; a statement has none of these.
     QUESTION = 64

@@ -22,7 +22,6 @@ from recollect.language.analysis import (
 )
 from recollect.language.characters import HAN
 from recollect.language.entities import entities
-from recollect.language.intent import answer_trait
 from recollect.language.sentences import passages, reading_size
 from recollect.language.times.calendar import date_terms
 
@@ -126,7 +125,7 @@ def _record_setting(record: Record) -> Setting:
         # Below zero, where no session's key is.
         cluster=-record.observed_at.toordinal(),
         place=to_micros(record.observed_at),
-        traits=answer_trait(record.content) | script_of(record.content),
+        traits=script_of(record.content),
         size=reading_size(record.content, 0, len(record.content)),
         variety=_variety(record.content),
     )
@@ -134,7 +133,7 @@ def _record_setting(record: Record) -> Setting:
 
 def _turn_setting(turn: Turn) -> Setting:
     """Return the setting of a turn: its session, and its place there."""
-    traits = answer_trait(turn.content) | script_of(turn.content)
+    traits = script_of(turn.content)
     if turn.content.rstrip().endswith(_QUESTION_MARKS):
         traits |= Trait.ASKS
     if turn.role == "assistant":

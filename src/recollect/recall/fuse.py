@@ -222,13 +222,12 @@ def _rank_scores(
 def _factors(question: Question, candidates: Candidates, recall: RecallSettings) -> Scores:
     """Return the factor of each candidate for its speaker, its length and what it contains."""
     factors = np.ones(len(candidates))
-    answers = 1 + recall.answer_kind_boost * _answer_shares(question, candidates)
     kinds, speakers, traits, variety = candidates.rows.columns(
         "kind", "speaker", "traits", "variety"
     )
     is_turn = kinds == _TURN
     if not is_turn.any():
-        return factors * answers
+        return factors
     named = np.fromiter(map(signed, question.terms), np.int64, len(question.terms))
     factors += recall.speaker_boost * np.isin(speakers, named)
     by_assistant = (traits & Trait.BY_ASSISTANT) > 0
@@ -239,16 +238,7 @@ def _factors(question: Question, candidates: Candidates, recall: RecallSettings)
     # Questions, requests and tool outputs seldom contain the answer.
     is_chatter = (traits & _CHATTER) > 0
     factors *= 1 - _CHATTER_DISCOUNT * is_chatter
-    return np.where(is_turn, factors * (1 - terseness), factors) * answers
-
-
-def _answer_shares(question: Question, candidates: Candidates) -> Scores | float:
-    """Return the share of what the question asks for (a time, a number) that each text has."""
-    kinds = list(question.wanted)
-    if not kinds:
-        return 0.0
-    traits = candidates.rows["traits"]
-    return np.mean([(traits & kind) > 0 for kind in kinds], axis=0)
+    return np.where(is_turn, factors * (1 - terseness), factors)
 
 
 def _freshness(question: Question, candidates: Candidates) -> Scores | float:

@@ -25,7 +25,6 @@ from recollect.domain.turn import Turn
 from recollect.language.analysis import terms
 from recollect.language.characters import fold
 from recollect.language.claims.subjects import lasting_topic
-from recollect.language.intent import answer_trait
 from recollect.language.memory_block import memory_block, strip_memory
 from recollect.ports.language_model import TokenCounter
 from recollect.recall.fence import SECTIONS
@@ -171,7 +170,7 @@ def _is_terse(turn: Turn) -> bool:
     if (
         turn.role != "assistant"
         or len(turn.content) > _MAX_TERSE_CHARS
-        or answer_trait(turn.content)
+        or any(map(str.isdigit, turn.content))
     ):
         return False
     # For Chinese, single characters are counted, not pairs of them.

@@ -10,12 +10,11 @@ from typing import Final
 from recollect.domain.filters import Filter
 from recollect.domain.lazy_value import lazy_value
 from recollect.domain.scope import Scope
-from recollect.domain.unit import Trait
 from recollect.language.analysis import query_terms, slight_terms, term_keys
 from recollect.language.characters import fold
 from recollect.language.claims.moods import Mood, mood, plain
 from recollect.language.claims.subjects import asked_by_user, with_user
-from recollect.language.intent import wanted_trait, without_asking
+from recollect.language.intent import without_asking
 from recollect.language.sentences import sentences
 from recollect.language.times.calendar import date_terms
 from recollect.language.times.expressions import AfterEvent, When, find_times
@@ -68,7 +67,7 @@ class Question:
 
     def analyse(self) -> None:
         """Derive everything now; what is derived is kept."""
-        _ = self.terms, self.slight, self.judged, self.may_ask, self.wanted, self.times
+        _ = self.terms, self.slight, self.judged, self.may_ask, self.times
         _ = self.is_about_answers, self.is_about_past
 
     @lazy_value
@@ -152,11 +151,6 @@ class Question:
     def is_about_past(self) -> bool:
         """Return whether it asks for a past state."""
         return is_about_past(self.text)
-
-    @lazy_value
-    def wanted(self) -> Trait:
-        """Return the traits that a text needs to answer it."""
-        return wanted_trait(self.text)
 
     @lazy_value
     def times(self) -> tuple[When | AfterEvent, ...]:

@@ -98,7 +98,7 @@ class ForgetWishes:
             if isinstance(item, Turn) and (item.id in alone or _repeats(item.content, values))
         ]
         return Meant(
-            claim=claim_of("feedback", wish.said, turn, explicit=True, label="asks"),
+            claim=claim_of("feedback", wish.said, turn, explicit=True, orders=True),
             records=tuple(record for record in records if record.id in alone),
             others=tuple(record for record in records if record.id not in alone),
             turns=tuple(ident for ident in dict.fromkeys(told) if ident != turn.id),

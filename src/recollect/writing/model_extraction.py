@@ -19,8 +19,8 @@ from recollect.domain.write import Claim, Topic
 from recollect.errors import NotAvailable
 from recollect.language.claims import moods
 from recollect.language.extraction.forgetting import asks_to_forget
-from recollect.language.extraction.parts import Part
-from recollect.language.extraction.utterances import clauses, readable, sentences, without_memory
+from recollect.language.extraction.parts import Part, parts
+from recollect.language.extraction.utterances import readable, sentences, without_memory
 from recollect.language.summary import tongue_of
 from recollect.ports.language_model import LanguageModel, Prompt
 from recollect.ports.reader import PartReader, Stance
@@ -288,12 +288,10 @@ def _may_say(turn: Turn, category: str) -> bool:
 
 def _is_wished(turn: Turn, span: tuple[int, int]) -> bool:
     """Return whether the user asked that these words be remembered or observed."""
-    spoken = sentences(readable(turn.content))
     around = (
-        clause.plain
-        for sentence in spoken
-        for clause in clauses(sentence)
-        if clause.start < span[1] and span[0] < clause.end
+        part.clause.plain
+        for part in parts(turn.content)
+        if part.clause.start < span[1] and span[0] < part.clause.end
     )
     return turn.role == "user" and any(moods.shows(words, "wish") for words in around)
 

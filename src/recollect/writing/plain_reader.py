@@ -1,4 +1,4 @@
-"""A reader without a model: a short list of plain statements, and the form of what is asked.
+"""A reader without a model: what tells something of its speaker, or gives a number or a name.
 
 It takes the place of the local reader where that is not installed or not wanted.
 """
@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from recollect.language.claims import moods
-from recollect.language.extraction.acts import wants_reply
-from recollect.language.extraction.plain_statements import stated_category
+from recollect.language.extraction.acts import says_something, wants_reply
+from recollect.language.extraction.forgetting import tells_value
+from recollect.language.extraction.parts import says_who
 from recollect.language.extraction.utterances import preface, readable
 from recollect.ports.reader import Reading
 
-# What asks for something and is kept all the same: "stop adding emojis" is no task.
-_ASKED_FOR: Final = frozenset({"feedback", "follow-up", "decision"})
 _OPENS: Final = (":", "：")
 _GOES_ON: Final = (",", ";", "，", "；", "、")
 
@@ -28,15 +27,15 @@ class PlainReader:
         found: list[Reading] = []
         for before, text in parts:
             plain = readable(text).strip()
-            plain = plain[preface(plain).length :] or plain
-            stance, category = moods.stance(plain), stated_category(plain)
+            plain = plain[preface(plain).length :]
+            stance = moods.stance(plain)
             # "I like tea, coffee and cocoa": the rest of a sentence goes with its beginning.
             goes_on = before.endswith(_GOES_ON) and bool(found) and found[-1].score > 0
-            if category in _ASKED_FOR and stance == "requested":
-                stance = "told"
-            if plain.endswith(_OPENS):  # "My landlord says:"
-                category = None
-            odds = 1.0 if category or (goes_on and stance == "told") else -1.0
+            is_own = moods.begins_with_speaker(plain) or says_who(plain)
+            tells = says_something(plain) and (is_own or tells_value(text))
+            is_announcement = plain.endswith(_OPENS)  # "My landlord says:"
+            is_kept = stance == "told" and (tells or goes_on) and not is_announcement
+            odds = 1.0 if is_kept else -1.0
             found.append(Reading(score=odds, worth=odds, lasts="days", stance=stance))
         return found
 

@@ -1,7 +1,7 @@
 """Extraction with a reader, which decides what of a message is worth keeping.
 
 Rules find what has a form of its own: what the user asks to remember or to apply from now on,
-procedures, confirmed proposals, and what an assistant has done. Facts told in passing have none:
+procedures, and what an assistant has done. Facts told in passing have none:
 there the reader decides, and the record is the user's own words.
 """
 
@@ -17,18 +17,12 @@ from itertools import groupby, zip_longest
 from typing import Final, NamedTuple, Protocol
 
 from recollect.domain.facets import facets
-from recollect.domain.record import Evidence
+from recollect.domain.record import Evidence, Kind
 from recollect.domain.turn import Turn
 from recollect.domain.write import Claim, Lasts, Topic
 from recollect.language.claims import moods
-from recollect.language.claims.moods import plain
 from recollect.language.extraction.acts import says_something
-from recollect.language.extraction.corrections import (
-    Earlier,
-    names_only_a_value,
-    says_what_was_meant,
-    told_again,
-)
+from recollect.language.extraction.forgetting import tells_value
 from recollect.language.extraction.message import (
     MATERIAL,
     claim_of,
@@ -38,16 +32,13 @@ from recollect.language.extraction.message import (
 )
 from recollect.language.extraction.parts import (
     Part,
-    last_clause,
     last_sentence,
     parts,
     refers_back,
     says_who,
     stands_alone,
 )
-from recollect.language.extraction.plain_statements import stated_category
 from recollect.language.extraction.utterances import (
-    Preface,
     Sentence,
     part_of,
     preface,
@@ -59,7 +50,7 @@ from recollect.ports.reader import PartReader, Reading, Stance, Wish
 # What is denied is told: "I don't work there any more".
 TOLD: Final[frozenset[Stance]] = frozenset({"told", "denied"})
 _KEPT_WISHES: Final[frozenset[Wish]] = frozenset({"standing", "remember"})
-# How far below its limit a reader may be wrong about plain statements and wishes.
+# How far below its limit a reader may be wrong about wishes.
 _DOUBT: Final = 1.5
 # A longer answer says itself what it is about.
 _MAX_ANSWER_WORDS: Final = 8
@@ -123,19 +114,19 @@ class ReaderExtractor:
     async def _claims(
         self, facts: Sequence[_Fact], found: Sequence[Claim], before: Sequence[Turn]
     ) -> list[Claim]:
-        """Return the claims of facts; what only sets a value right is told again with it."""
-        claims = [_claim(fact) for fact in facts]
-        known = [*found, *(it for it, fact in zip(claims, facts, strict=True) if not fact.corrects)]
-        corrected = {fact.told.previous for fact in facts if fact.corrects}
+        """Return the claims of facts; a correction is told behind the one that it puts right."""
+        corrected = {fact.told.wrong for fact in facts if fact.amends}
+        known = [*found]
         for number, turn in enumerate(before):
             if turn.id in corrected:
                 known += await self.extract([turn], before=before[:number])
         told: list[Claim] = []
-        for claim, fact in zip(claims, facts, strict=True):
-            again = _told_again(claim, fact, known) if fact.corrects else None
-            if again is not None or fact.is_kept:
-                told.append(again or claim)
-                known += told[-1:] if fact.corrects else []
+        for fact in facts:
+            earlier = (it for it in known if it.evidence[-1].turn == fact.told.wrong)
+            wrong = [it for it in earlier if fact.amends and it.kind is Kind.SEMANTIC]
+            claim = _put_right(wrong[-1], fact) if wrong else _claim(fact)
+            told.append(claim)
+            known.append(claim)
         return told
 
 
@@ -155,10 +146,8 @@ class _Told:
     parts: Sequence[Part]
     asked: Evidence | None
     question: str
-    previous: str | None
-    """The user's message before it."""
-    replies: Sequence[str]
-    """What was replied to that."""
+    wrong: str | None
+    """The user's message before it, if this one begins by setting it right."""
 
     @cached_property
     def joined(self) -> Collection[Part]:
@@ -182,7 +171,7 @@ class _Told:
         """Yield the parts with their readings, and what each asks of memory."""
         behind = zip(self.sentences, self.sentences[1:], strict=False)
         kept = {it.start for it, next_ in behind if moods.only_says(next_.plain, "remember_this")}
-        for _, parts_of_one in groupby(self.parts, lambda it: it.whole.start):
+        for parts_of_one in _groups(self.parts):
             read = [
                 _ReadPart(part, next(readings), next(readings) if part in self.joined else None)
                 for part in parts_of_one
@@ -197,6 +186,18 @@ class _Told:
                     yield it._replace(wish=worded)
 
 
+def _groups(parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+    """Yield the parts of a sentence that stand for themselves: what tells of one subject."""
+    group: list[Part] = []
+    for part in parts:
+        if group and (part.sentence != group[0].sentence or says_who(part.clause.plain)):
+            yield group
+            group = []
+        group.append(part)
+    if group:
+        yield group
+
+
 class _ReadPart(NamedTuple):
     """A part of a message with its reading, and the one without the words before it."""
 
@@ -208,7 +209,7 @@ class _ReadPart(NamedTuple):
     @property
     def is_worth(self) -> bool:
         """Return whether it is kept; facts before a statement may hide its worth."""
-        return self.is_statement or self.is_wished or self._is_kept(self.reading)
+        return self.is_statement or self.is_wished or self.reading.score > 0
 
     @property
     def is_wished(self) -> bool:
@@ -218,14 +219,7 @@ class _ReadPart(NamedTuple):
     @property
     def is_statement(self) -> bool:
         """Return whether it is worth keeping by itself, whatever is told before it."""
-        return self.alone is not None and self._is_kept(self.alone)
-
-    def _is_kept(self, reading: Reading) -> bool:
-        """Return whether a reading is of worth; in doubt, if it is one of the plain statements."""
-        said = self.part.clause.plain
-        plain = said[preface(said).length :]
-        is_plain = says_who(plain) and stated_category(plain) is not None
-        return reading.score > (-_DOUBT if is_plain else 0)
+        return self.alone is not None and self.alone.score > 0
 
 
 def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Claim], list[_Told]]:
@@ -233,9 +227,7 @@ def _by_form(turns: Sequence[Turn], before: Sequence[Turn]) -> tuple[Sequence[Cl
 
 
 def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
-    previous: str | None = None
-    replies: list[str] = []
-    last: Turn | None = None
+    previous = last = None
     for number, turn in enumerate((*before, *turns)):
         if turn.role == "user" and turn.act not in MATERIAL and number >= len(before):
             question = last_sentence(last.content) if last and last.role == "assistant" else ""
@@ -244,25 +236,22 @@ def _told(turns: Sequence[Turn], before: Sequence[Turn]) -> Iterator[_Told]:
                 start = last.content.rindex(question)
                 asked = Evidence(turn=last.id, start=start, end=start + len(question))
             spoken = own_sentences(turn.content)
+            wrong = previous if spoken and preface(spoken[0].plain).corrects and not asked else None
+            if wrong:
+                question = last_sentence(wrong.content)
             starts = {it.start for it in spoken if _may_tell(it)}
-            is_number = not spoken and turn.content.strip()[:1].isdigit()
             yield _Told(
                 said=turn,
                 sentences=spoken,
                 parts=[
-                    part
-                    for part in parts(turn.content, question)
-                    if part.sentence.start in starts or is_number
+                    part for part in parts(turn.content, question) if part.sentence.start in starts
                 ],
                 asked=asked,
                 question=question,
-                previous=previous,
-                replies=tuple(replies),
+                wrong=wrong.id if wrong else None,
             )
         if turn.role == "user":
-            previous, replies = turn.id, []
-        elif turn.role == "assistant":
-            replies.append(turn.content)
+            previous = turn
         if turn.role in {"user", "assistant"}:
             last = turn
 
@@ -286,7 +275,11 @@ def _worded_wish(read: Sequence[_ReadPart]) -> Wish:
     if told and all(it.states.abouts.get(_ABOUT_USER, 1.0) < _EVEN for it in told):
         # "The boiler stops every time it rains": a fact of a thing or of somebody else.
         return "none"
-    sentence, clause = read[0].part.sentence.plain, read[0].part.whole.plain
+    whole = read[0].part.sentence
+    sentence = whole.plain
+    clause = sentence[
+        read[0].part.clause.start - whole.start : read[-1].part.clause.end - whole.start
+    ]
     if moods.stance(sentence) == "told" and moods.shows(sentence, "remember"):
         return "remember"
     if moods.stance(clause) != "told" or not moods.shows(clause, "wish"):
@@ -329,7 +322,7 @@ def _standing_wishes(
             if not says_something(words.plain):
                 # "Keep your answers short, please": what is asked for stands before it.
                 words = part_of(sentence, opening.length, end)
-            claim = claim_of(_WISHED, words, told.said, explicit=True, label="asks")
+            claim = claim_of(_WISHED, words, told.said, explicit=True, orders=True)
             facet = _clearest([it.reading.states for it in members]).facet or ""
             is_of_profile = facet in facets() and facets()[facet].profile is not None
             yield replace(
@@ -356,8 +349,8 @@ class _Fact:
     question: str = ""
     corrects: bool = False
     """Whether the message said before that something was wrong."""
-    is_kept: bool = True
-    """Whether it is worth keeping, or only gives a right value."""
+    amends: bool = False
+    """Whether it says nothing without what it sets right, in the message before."""
     is_wished: bool = False
     """Whether the user asked to remember it."""
 
@@ -378,50 +371,45 @@ def _facts(told: _Told, read: Sequence[_ReadPart], formed: Sequence[Claim]) -> S
         opening = preface(sentence.plain)
         # "No wait, I always mix that up. It's the 17th": open until something is told.
         corrects = corrects or opening.corrects
-        value = part_of(sentence, opening.length, len(sentence.plain))
-        new = told.said.content[value.start : value.end]
-        is_value = names_only_a_value(new, corrects=corrects)
-        if is_value and before:
-            # What can be told again with the value needs no words of how it was put right.
-            earlier = Earlier([_claim(fact) for fact in facts])
-            is_value = told_again(new, earlier, corrects=True) is not None
+        proper = part_of(sentence, opening.length, len(sentence.plain))
         runs = [*_kept_runs(said, formed)][::-1]
-        amending = None if is_value or not before else _amending(said, opening)
+        amends = told.wrong is not None and len(facts) <= 1
+        may_amend = bool(before) == bool(facts) if amends else before and opening.corrects
+        amending = _amending(said, proper.start, told.said.content) if may_amend else None
         if amending and not any(_meet(claim, amending.part.clause) for claim in formed):
             run = next((run for run in runs if amending in run), [amending])
-            facts[-1] = _amended(facts[-1], [it.part for it in run])
             runs = [it for it in runs if it is not run]
-        kept = [_fact(told, run, value, corrects or is_value) for run in runs]
-        if is_value and not kept and not any(_meet(claim, value) for claim in formed):
-            kept = [_Fact(told=told, words=value, corrects=True, is_kept=False)]
+            earlier = facts.pop() if before else _fact(told, run, proper, True)
+            start = earlier.words.start if before else told.sentences[0].start
+            words = _words(told, start, run[-1].part.clause.end)
+            facts.append(replace(earlier, words=words, amends=earlier.amends or amends))
+        else:
+            amending = None
+        kept = [_fact(told, run, proper, corrects) for run in runs]
         facts += kept
         corrects = opening.corrects or (corrects and not kept)
-        before = kept
+        before = facts[-1:] if kept or amending else []
     return facts
 
 
-def _amending(said: Sequence[_ReadPart], opening: Preface) -> _ReadPart | None:
-    """Return the part that sets the sentence before right and says nothing without it.
+def _amending(said: Sequence[_ReadPart], start: int, text: str) -> _ReadPart | None:
+    """Return the part behind a preface that sets right what was told before, and no more.
 
     "Wait, no, Bosch", "Sorry, I meant York": what it corrects is told only together with it.
     """
-    start = said[0].part.sentence.start + opening.length
     first = next((it for it in said if it.part.clause.end > start), None)
-    if first is None or not opening.corrects:
+    if first is None:
         return None
-    rest = first.part.clause.plain[max(0, start - first.part.clause.start) :]
-    if says_what_was_meant(rest):
-        return first
-    is_fragment = not says_who(rest) and first.reading.stance in {*TOLD, "chatter"}
-    return first if is_fragment and first.reading.worth >= -_DOUBT else None
+    start, end = max(start, first.part.clause.start), first.part.clause.end
+    if says_who(first.part.sentence.plain[start - first.part.sentence.start :]):
+        return None
+    is_told = first.reading.stance in TOLD and first.is_worth
+    has_value = first.reading.stance in {*TOLD, "chatter"} and tells_value(text[start:end])
+    return first if is_told or has_value else None
 
 
-def _amended(fact: _Fact, amending: Sequence[Part]) -> _Fact:
-    """Return the fact with the words that set it right."""
-    start, end = fact.words.start, amending[-1].clause.end
-    plain = readable(fact.told.said.content)[start:end]
-    words = Sentence(start=start, end=end, plain=plain)
-    return replace(fact, words=words)
+def _words(told: _Told, start: int, end: int) -> Sentence:
+    return Sentence(start=start, end=end, plain=readable(told.said.content)[start:end])
 
 
 def _kept_runs(read: Sequence[_ReadPart], formed: Sequence[Claim]) -> Iterator[Sequence[_ReadPart]]:
@@ -465,30 +453,16 @@ def _fact(told: _Told, run: Sequence[_ReadPart], proper: Sentence, corrects: boo
     )
 
 
-def _told_again(claim: Claim, fact: _Fact, known: Sequence[Claim]) -> Claim | None:
-    """Return the claim that a value belongs to, with it; None if the value says it all."""
-    here = [
-        it
-        for it in known
-        if it.evidence[0].turn == fact.told.said.id
-        and (it.evidence[0].start or 0) < fact.words.start
-    ]
-    before = [it for it in known if it.evidence[0].turn == fact.told.previous]
-    earlier = Earlier(here), Earlier(here[-1:]), Earlier(before, fact.told.replies)
-    text = fact.told.said.content[fact.words.start : fact.words.end].strip()
-    # "I had that wrong, it's the 18th": the last words give the value.
-    for said in (text, text[preface(fact.words.plain).length :], last_clause(text)):
-        for wrong in earlier:
-            if again := told_again(said, wrong, corrects=True):
-                right, content = again
-                return replace(
-                    right,
-                    content=content,
-                    evidence=claim.evidence,
-                    explained_by=(*right.explained_by, right.evidence[0]),
-                    corrects=True,
-                )
-    return None
+def _put_right(wrong: Claim, fact: _Fact) -> Claim:
+    """Return a claim with the words behind it that set it right."""
+    claim = _claim(fact)
+    return replace(
+        wrong,
+        content=f"{wrong.content} – {fact.text}",
+        evidence=claim.evidence,
+        explained_by=(*wrong.explained_by, wrong.evidence[0]),
+        corrects=True,
+    )
 
 
 def _stated(run: Sequence[_ReadPart]) -> FacetGuess:
@@ -506,8 +480,10 @@ def _clearest(guesses: Sequence[FacetGuess]) -> FacetGuess:
 
 def _claim(fact: _Fact) -> Claim:
     kinds, facet = _kinds(), fact.states.facet or ""
-    is_shared = fact.is_wished and moods.tells_of_project(fact.words.plain)
-    category = _category(facet, fact.words.plain, _PROJECT if is_shared else _ABOUT_USER)
+    # Where no reader tells of whom it is, the words do.
+    is_told = fact.is_wished or not fact.states.abouts
+    is_shared = is_told and moods.tells_of_project(fact.words.plain)
+    category = kinds.category.get(facet) or (_PROJECT if is_shared else _ABOUT_USER)
     if category == _PASSING and fact.lasts == "long":
         category = _ABOUT_USER
     is_theirs = category in _OF_USER and fact.states.abouts.get(_ABOUT_USER, 0.0) >= _LIKELY
@@ -524,10 +500,6 @@ def _claim(fact: _Fact) -> Claim:
     if not fact.question or fact.told.asked is None:
         return claim
     return replace(claim, content=fact.text, explained_by=(fact.told.asked,))
-
-
-def _category(facet: str, text: str, otherwise: str) -> str:
-    return _kinds().category.get(facet) or stated_category(plain(text)) or otherwise
 
 
 def _is_brief(plain: str) -> bool:

@@ -157,15 +157,6 @@ def test_a_fact_stands_in_the_section_of_its_category(category, section):
     assert f"  <{section}>\n" in context.text
 
 
-@pytest.mark.parametrize(
-    "taste",
-    ["I prefer window seats", "The user dislikes cilantro", "我喜欢靠窗的座位", "用户不喜欢香菜"],
-)
-def test_a_taste_that_was_saved_without_a_category_stands_with_the_preferences(taste):
-    assert "  <user_preferences>\n" in _built(_hit(taste)).text
-    assert "  <project_context>\n" in _built(_hit(taste, category="project")).text
-
-
 def test_an_event_is_an_episode_whatever_its_category():
     context = _built(_hit("The harbour closed", kind="episodic", category="project"))
     assert "<recent_episodes>" in context.text

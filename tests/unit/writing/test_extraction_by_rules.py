@@ -131,8 +131,8 @@ def test_what_an_assistant_did_is_an_outcome_with_its_artifacts():
             "I ask for a review",
             ("check security first", "style"),
         ),
-        ("部署流程：\n1、构建镜像\n2、推送\n3、发布", "部署流程", ("构建镜像", "推送", "发布")),
         ("每次发版都先跑测试，再通知群里。", "发版", ("跑测试", "通知群里")),
+        ("部署流程：\n1、构建镜像\n2、推送\n3、发布", "部署流程", ("构建镜像", "推送", "发布")),
     ],
 )
 def test_a_procedure_has_a_trigger_and_ordered_steps(
@@ -147,15 +147,6 @@ def test_a_procedure_has_a_trigger_and_ordered_steps(
 # --- Across turns --------------------------------------------------------------------------------
 
 
-def test_what_an_assistant_suggests_counts_when_the_user_agrees():
-    suggestion = "A: I suggest storing the sessions in Redis."
-    assert extract(_conversation(suggestion)) == ()
-    assert extract(_conversation(suggestion, "U: Hmm, let me think about it.")) == ()
-    claim = _only(suggestion, "U: Agreed, let's do that.")
-    assert claim.content == "User agreed: I suggest storing the sessions in Redis"
-    assert [it.turn for it in claim.evidence] == ["turn_0", "turn_1"]
-
-
 def test_remember_this_keeps_what_was_said_before_it():
     claim = _only("A: 访客密码是 7719。", "U: 记住这个。")
     assert claim.explicit
@@ -166,11 +157,11 @@ def test_remember_this_keeps_what_was_said_before_it():
 
 
 def test_turns_read_before_explain_and_are_not_extracted_again():
-    before = _conversation("A: I suggest we use Redis.")
-    answer = _turn("Yes, do that.", ordinal=7)
+    before = _conversation("A: The guest password is 7719.")
+    answer = _turn("Remember this.", ordinal=7)
     assert extract([answer]) == ()
     [claim] = extract([answer], before=before)
-    assert "Redis" in claim.content
+    assert "7719" in claim.content
 
 
 def test_the_same_thing_said_twice_is_one_claim():
@@ -206,10 +197,6 @@ def test_text_that_came_out_of_memory_is_never_extracted_again(form: str):
     span = claim.evidence[0]
     assert text[span.start : span.end] == "I always go to Oslo."
     assert extract([_turn(block)]) == ()
-
-
-def test_only_an_assistants_proposal_can_be_agreed_to():
-    assert extract(_conversation("U: Should we use Redis?", "U: Yes.")) == ()
 
 
 def test_what_an_assistant_says_of_itself_is_not_said_of_the_user():

@@ -57,20 +57,18 @@ def _named(match: re.Match[str], language: Tongue, name: str, *, is_again: bool)
     if language == "zh":
         owned = "的" if words.regex("relatives").match(match.string, match.end()) else ""
         return ("自己" if is_again else name) + owned
-    who = "they" if is_again else name
+    who, own = ("they", "their") if is_again else (name, f"{name}'s")
     if match["my"]:
-        return "their" if is_again else f"{name}'s"
+        return own
     if match["me"]:
         return "them" if is_again else name
     if match["mine"]:
-        return "theirs" if is_again else f"{name}'s"
+        return "theirs" if is_again else own
     if match["myself"]:
         return "themselves"
     if match["short"]:
         return f"{who} {words.table('short_forms')[match['short'].lower()][is_again]}"
-    if match["verb"]:
-        return f"{who} {match['adverbs']}{_agreeing(match['verb'], is_again)}"
-    return who
+    return f"{who} {match['adverbs']}{_agreeing(match['verb'], is_again)}" if match["verb"] else who
 
 
 def _agreeing(verb: str, plural: bool) -> str:
@@ -177,7 +175,7 @@ def introduced_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(it for name in found for it in (name, name.split(" ")[0])))
 
 
-# --- Topics of statements about people: what stays true for long, and what somebody likes ---------
+# --- Topics of statements about people that stay true for long ------------------------------------
 
 _ORDER: Final[tuple[Topic, ...]] = ("health", "identity", "relationship")
 
@@ -186,11 +184,3 @@ def lasting_topic(text: str) -> Topic | None:
     """Return the lasting topic of a statement about a person; None if there is none."""
     said = plain(text)
     return next((it for it in _ORDER if bilingual("lasting_topics", it).search(said)), None)
-
-
-def tells_taste(text: str) -> bool:
-    """Return whether a person or the user is said to like or dislike something.
-
-    "Ann prefers aisle seats", 安妮喜欢靠窗的座位.
-    """
-    return bilingual("taste", "taste").match(text) is not None

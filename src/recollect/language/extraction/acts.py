@@ -28,8 +28,6 @@ _RESULT_ROLES: Final = frozenset({"tool", "function"})
 _ORDERING_ROLES: Final = frozenset({"system", "developer"})
 # "ok", "ugh, right": less states nothing.
 _MIN_WORDS: Final = 3
-# "for the record, …": a few words before a comma are no clause.
-_MIN_CLAUSE_WORDS: Final = 4
 _MIN_HAN_CHARACTERS: Final = 4
 _HAN: Final = re.compile(f"[{HAN}]")
 _CLAUSE_BORDER: Final = re.compile(r"(?:[,;，；]|\s[-–—]\s|——)\s*(?:(?:and|but|so|or)\s)?")
@@ -92,18 +90,14 @@ def _spoken(text: str) -> Act:
 def _act_of(plain: str) -> Act | None:
     """Return the act of a sentence; None if it says next to nothing."""
     stance = moods.stance(plain)
-    if stance == "asked":
-        # "I leave on Monday, is there a train?" tells something as well.
-        pieces = _CLAUSE_BORDER.split(plain)
-        return "statement" if len(pieces) > 1 and any(map(_tells, pieces)) else "question"
     if stance == "requested":
         return "request"
-    return "statement" if says_something(plain) else None
-
-
-def _tells(piece: str) -> bool:
-    tells = says_something(piece, least_words=_MIN_CLAUSE_WORDS)
-    return tells and moods.stance(piece.strip()) == "told"
+    if stance != "asked":
+        return "statement" if says_something(plain) else None
+    # "I leave on Monday, is there a train?" tells something as well.
+    pieces = map(str.strip, _CLAUSE_BORDER.split(plain))
+    told = (it for it in pieces if it != plain and moods.stance(it) == "told")
+    return "statement" if any(says_something(it, least_words=4) for it in told) else "question"
 
 
 def says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
@@ -118,12 +112,10 @@ def says_something(plain: str, *, least_words: int = _MIN_WORDS) -> bool:
 
 def _calls(turn: Turn) -> Iterator[tuple[str, str]]:
     """Yield ids and names of the tool calls in a turn, in the formats of providers and sessions."""
-    for call in _mappings(turn.payload.get("tool_calls")):
+    for call in (*_mappings(turn.payload.get("tool_calls")), *_blocks(turn, "tool_use")):
         function = call.get("function")
         named = cast("Mapping[str, Any]", function) if isinstance(function, Mapping) else call
         yield str(call.get("id")), str(named.get("name"))
-    for block in _blocks(turn, "tool_use"):
-        yield str(block.get("id")), str(block.get("name"))
     for call in cast("Sequence[Sequence[Any]]", _own(turn).get("calls", ())):
         yield str(call[0]), str(call[1])
 

@@ -44,10 +44,16 @@ def asks_to_forget(sentence: str) -> bool:
 
 
 def told_parts(text: str) -> list[str]:
-    """Return the parts of a text that each tell a value of their own: a number or a name."""
+    """Return the parts of a text that each tell a value of their own."""
     words = lexicon(_language(text), "forgetting")
-    parts = (part.strip() for part in words.regex("between").split(text))
-    return [part for part in parts if re.search(r"\d", part) or entities(part)]
+    return [
+        part for part in map(str.strip, words.regex("between").split(text)) if tells_value(part)
+    ]
+
+
+def tells_value(text: str) -> bool:
+    """Return whether a text gives a number or a name."""
+    return bool(re.search(r"\d", text) or entities(text))
 
 
 def _language(text: str) -> Tongue:
@@ -57,19 +63,8 @@ def _language(text: str) -> Tongue:
 def _thing(sentence: str) -> re.Match[str] | None:
     """Return how a sentence names the thing to forget, if it asks for that."""
     language = _language(sentence)
-    if moods.mood(sentence) == "interrogative" and not _courtesy(language).match(sentence):
-        return None
-    matches = (pattern.match(sentence) for pattern in _patterns(language))
+    matches = () if moods.asks(sentence) else (it.match(sentence) for it in _patterns(language))
     return next(filter(None, matches), None)
-
-
-@cache
-def _courtesy(language: Tongue) -> re.Pattern[str]:
-    """Return how a request begins that has the form of a question: "can you …", 你能不能…."""
-    words = lexicon(language, "signals")
-    if language == "zh":
-        return re.compile(f"你?{words.pattern('courteous')}")
-    return re.compile(f"{words.pattern('opening')}{words.pattern('politeness')}")
 
 
 @cache

@@ -97,9 +97,8 @@ def _stands_in(name: str, quote: str) -> bool:
     if not name.isascii():
         return name in quote or _chinese_frame().fullmatch(name) is not None
     # By itself, not inside a longer word or path.
-    if re.search(rf"(?<![a-z0-9/.]){re.escape(name)}(?![./]?[a-z0-9])", quote):
-        return True
-    return name.isalpha() and _is_among(name, _stems(quote))
+    is_there = re.search(rf"(?<![a-z0-9/.]){re.escape(name)}(?![./]?[a-z0-9])", quote)
+    return is_there is not None or (name.isalpha() and _is_among(name, _stems(quote)))
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:
@@ -139,8 +138,7 @@ def _content_words(claim: str) -> Iterator[str]:
 
 
 def _content_characters(claim: str) -> Iterator[str]:
-    for run in _HAN_RUN.findall(claim):
-        yield from (character for character in run if character not in stop_characters())
+    return (it for it in claim if _HAN_RUN.match(it) and it not in stop_characters())
 
 
 def _stems(quote: str) -> set[str]:

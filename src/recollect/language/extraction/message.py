@@ -1,7 +1,7 @@
 """Claims of a conversation that have a form of their own, in Chinese and English.
 
-Procedures, proposals that the user confirms, and what an assistant has done. What is told and what
-is wished for have none: there a reader decides, see `writing`.
+Procedures, what a user asks to keep of what was said, and what an assistant has done. What is told
+and what is wished for have none: there a reader decides, see `writing`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import zip_longest
-from typing import Final, Literal, NamedTuple
+from itertools import takewhile, zip_longest
+from typing import Final, NamedTuple
 
 from recollect.domain.context import Tongue
 from recollect.domain.record import Episode, Evidence, Kind
@@ -21,21 +20,17 @@ from recollect.language.claims import moods
 from recollect.language.claims.subjects import addressed, named
 from recollect.language.extraction.acts import says_something
 from recollect.language.extraction.forgetting import asks_to_forget
-from recollect.language.extraction.own_words import own_end
-from recollect.language.extraction.procedures import FoundProcedure, in_sentence, listed
+from recollect.language.extraction.procedures import in_sentence, listed
 from recollect.language.extraction.utterances import (
     Sentence,
     readable,
     sentences,
 )
-from recollect.language.lexicon import both, lexicon
-
-Label = Literal["asks", "agreed"]
+from recollect.language.lexicon import bilingual, lexicon
 
 _EDGE: Final = " \t\n,;:.!，。；：！、~"
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _QUESTION_MARKS: Final = "?？"
-_MAX_ANSWER_SENTENCES: Final = 2
 _MAX_WISH_CHARACTERS: Final = 200
 # Such a turn tells nothing itself.
 MATERIAL: Final = frozenset({"tool_output", "memory_output", "retracted"})
@@ -60,38 +55,26 @@ def self_contained(text: str, language: Tongue, name: str, *, is_theirs: bool) -
     only what `is_theirs` gets their name.
     """
     words = text.strip(_EDGE)
-    opening = _openings().match(words)
-    trimmed = words[opening.end() if opening else 0 :].strip(_EDGE) or words
-    told = named(trimmed, language, name)
-    if language == "en" or not is_theirs or told != trimmed:
-        return told
-    # Chinese leaves the subject out where it is the one who speaks.
-    return told if "我们" in told else name + told
+    words = _behind(bilingual("voice", "opening", re.IGNORECASE), words)
+    told = named(words, language, name)
+    is_left_out = language == "zh" and is_theirs and told == words and "我们" not in told
+    return name + told if is_left_out else told
 
 
-def labelled(label: Label, text: str, language: Tongue) -> str:
-    """Return an order or a proposal word for word, behind its label."""
+def labelled(text: str, language: Tongue) -> str:
+    """Return an order word for word, behind its label."""
     words = text.strip(_EDGE)
     voice = lexicon(language, "voice")
-    if language == "zh" and (opening := _order_openings().match(words)):
-        words = words[opening.end() :].strip(_EDGE) or words
-    return voice.table("labels")[label] + words
+    if language == "zh":
+        words = _behind(voice.regex("order_opening"), words)
+    return voice.table("labels")["asks"] + words
 
 
-def _speaker(speaker: str, role: str, language: Tongue) -> str:
-    """Return who "I" is: the speaker if the conversation names one, else their role."""
-    roles = lexicon(language, "voice").table("roles")
-    return speaker or roles["assistant" if role == "assistant" else "user"]
-
-
-@cache
-def _openings() -> re.Pattern[str]:
-    return re.compile(f"{both('voice', 'opening')}+", re.IGNORECASE)
-
-
-@cache
-def _order_openings() -> re.Pattern[str]:
-    return re.compile(f"{lexicon('zh', 'voice').pattern('order_opening')}+")
+def _behind(opening: re.Pattern[str], words: str) -> str:
+    """Return what stands behind the openings of a text, if anything does."""
+    while (found := opening.match(words)) and (rest := words[found.end() :].strip(_EDGE)):
+        words = rest
+    return words
 
 
 # --- Claims --------------------------------------------------------------------------------------
@@ -103,16 +86,19 @@ def claim_of(
     turn: Turn,
     *,
     explicit: bool = False,
-    label: Label | None = None,
+    orders: bool = False,
     is_theirs: bool = False,
 ) -> Claim:
-    """Return the claim of a clause in this category; `is_theirs` if it tells of the speaker."""
+    """Return the claim of a clause in this category.
+
+    `orders` if it asks for something, `is_theirs` if it tells of the speaker.
+    """
     language, words = language_of(clause.plain), turn.content[clause.start : clause.end]
     return Claim(
         kind=Kind.SEMANTIC,
         category=category,
-        content=labelled(label, words, language).rstrip(_QUESTION_MARKS)
-        if label
+        content=labelled(words, language).rstrip(_QUESTION_MARKS)
+        if orders
         else _told(words, turn, language, is_theirs=is_theirs),
         evidence=(Evidence(turn=turn.id, start=clause.start, end=clause.end),),
         confidence=_EXPLICIT_CONFIDENCE if explicit else _CONFIDENCE,
@@ -122,7 +108,7 @@ def claim_of(
 
 
 def _told(words: str, turn: Turn, language: Tongue, *, is_theirs: bool) -> str:
-    name = _speaker(turn.speaker, turn.role, language)
+    name = turn.speaker or _role(turn.role, language)
     if turn.role == "user":
         # 妈妈生日快到了: only their children call them so.
         relatives = lexicon("zh", "first_person").regex("relatives")
@@ -130,12 +116,8 @@ def _told(words: str, turn: Turn, language: Tongue, *, is_theirs: bool) -> str:
     return self_contained(words.rstrip(_QUESTION_MARKS), language, name, is_theirs=is_theirs)
 
 
-def _procedure(found: FoundProcedure, turn: Turn, *, explicit: bool) -> Claim:
-    """Return the claim of how something is to be done."""
-    plain = turn.content[found.start : found.end]
-    whole = Sentence(start=found.start, end=found.end, plain=plain)
-    claim = claim_of("convention", whole, turn, explicit=explicit, label="asks")
-    return replace(claim, kind=Kind.PROCEDURAL, title=found.title, details=found.details)
+def _role(role: str, language: Tongue) -> str:
+    return lexicon(language, "voice").table("roles")["assistant" if role == "assistant" else "user"]
 
 
 # --- What a user says ----------------------------------------------------------------------------
@@ -146,66 +128,44 @@ def own_sentences(text: str) -> list[Sentence]:
     spoken = sentences(readable(text))
     if any(moods.shows(it.plain, "withheld") or asks_to_forget(it.plain) for it in spoken):
         return []
-    pasted = (it.start for it in spoken if moods.announces_material(it.plain))
-    end = min(own_end(text), next(pasted, len(text)))
+    own = takewhile(lambda it: not moods.announces_material(it.plain), spoken)
     return [
         sentence
-        for sentence, behind in zip_longest(spoken, spoken[1:])
-        if sentence.start < end and not (behind and moods.shows(behind.plain, "taken_back"))
+        for sentence, behind in zip_longest(own, spoken[1:])
+        if sentence and not (behind and moods.shows(behind.plain, "taken_back"))
     ]
 
 
 def procedures_told(turn: Turn) -> Iterator[Claim]:
     """Yield how something is to be done, as a user's message says."""
     spoken = own_sentences(turn.content)
-    steps = listed(turn.content, readable(turn.content)) if spoken else ()
-    lists = [step for step in steps if step.start <= spoken[-1].start]
-    yield from (_procedure(step, turn, explicit=False) for step in lists)
+    lists = [*listed(turn.content, readable(turn.content))] if spoken else []
+    found = [it for it in lists if it.start <= spoken[-1].start]
     for it in spoken:
-        is_listed = any(step.start <= it.start < step.end for step in lists)
-        step = None if is_listed else in_sentence(turn.content, it.plain, it.start)
-        if step is not None:
-            yield _procedure(step, turn, explicit=moods.shows(it.plain, "wish"))
+        if not any(step.start <= it.start < step.end for step in lists):
+            found += filter(None, [in_sentence(turn.content, it.plain, it.start)])
+    for it in found:
+        plain = readable(turn.content)[it.start : it.end]
+        whole = Sentence(start=it.start, end=it.end, plain=plain)
+        explicit = moods.shows(plain, "wish")
+        claim = claim_of("convention", whole, turn, explicit=explicit, orders=True)
+        yield replace(claim, kind=Kind.PROCEDURAL, title=it.title, details=it.details)
 
 
-def agreed_by_user(turn: Turn, proposal: Turn) -> Iterator[Claim]:
-    """Yield what an assistant proposed and the user's short answer accepted or asked to keep."""
-    said, offered = sentences(readable(turn.content)), sentences(readable(proposal.content))
-    answer = Evidence(turn=turn.id, start=0, end=len(turn.content))
-    if only_asks_to_keep(said):
-        told = last_told(offered)
-        claims = [] if told is None else [_to_keep(told, proposal)]
-    elif (
-        proposal.role == "assistant"
-        and 0 < len(said) <= _MAX_ANSWER_SENTENCES
-        and all(moods.only_says(it.plain, "yes") for it in said)
-    ):
-        explicit = any(moods.shows(it.plain, "wish") for it in said)
-        claims = [
-            claim_of("decision", it, proposal, explicit=explicit, label="agreed")
-            for it in offered
-            if lexicon(language_of(it.plain), "outcomes").regex("proposed").search(it.plain)
-        ][-1:]
-    else:
+def _kept(wish: KeepWish) -> Iterator[Claim]:
+    """Yield what was said last before a wish to remember it."""
+    said = wish.said
+    told = last_told(sentences(readable(said.content))) if said else None
+    if said is None or told is None:
         return
-    for claim in claims:
-        yield replace(claim, evidence=(*claim.evidence, answer))
-
-
-def _to_keep(sentence: Sentence, said: Turn) -> Claim:
-    """Return the claim for a sentence that the user asked to keep, whoever said it."""
-    claim = claim_of("user", sentence, said, explicit=True)
-    if said.role != "assistant":
-        return claim
-    language = language_of(sentence.plain)
-    words = said.content[sentence.start : sentence.end].strip(_EDGE)
-    told = addressed(words, language, _speaker("", "user", language))
-    return claim if told == words else replace(claim, content=told)
-
-
-def only_asks_to_keep(spoken: Sequence[Sentence]) -> bool:
-    """Return whether a message only asks to remember what was said: "remember this", 记住这个."""
-    return bool(spoken) and all(moods.only_says(it.plain, "remember_this") for it in spoken)
+    claim = claim_of("user", told, said, explicit=True)
+    if said.role == "assistant":
+        language = language_of(told.plain)
+        words = said.content[told.start : told.end].strip(_EDGE)
+        retold = addressed(words, language, _role("user", language))
+        claim = claim if retold == words else replace(claim, content=retold)
+    asked = Evidence(turn=wish.turn.id, start=0, end=len(wish.turn.content))
+    yield replace(claim, evidence=(*claim.evidence, asked))
 
 
 def last_told(spoken: Sequence[Sentence]) -> Sentence | None:
@@ -265,15 +225,15 @@ def claims_of_form(turns: Sequence[Turn], *, before: Sequence[Turn] = ()) -> Ite
 
     System prompts and tool results are material, not statements: they are not read.
     """
-    previous = next(filter(_says, reversed(before)), None)
+    for wish in keep_wishes(turns, before):
+        yield from _kept(wish)
     for turn in turns:
-        if turn.act not in MATERIAL and turn.act != "question":
-            if turn.role == "assistant":
-                yield from work_done(turn)
-            elif turn.role == "user":
-                yield from agreed_by_user(turn, previous) if previous else ()
-                yield from procedures_told(turn)
-        previous = turn if _says(turn) else previous
+        if turn.act in MATERIAL or turn.act == "question":
+            continue
+        if turn.role == "assistant":
+            yield from work_done(turn)
+        elif turn.role == "user":
+            yield from procedures_told(turn)
 
 
 class KeepWish(NamedTuple):
@@ -297,7 +257,8 @@ def asks_to_keep(turn: Turn) -> bool:
     """Return whether a user's turn only asks to remember what was said."""
     if turn.role != "user" or turn.act in MATERIAL or len(turn.content) > _MAX_WISH_CHARACTERS:
         return False
-    return only_asks_to_keep(sentences(readable(turn.content)))
+    spoken = sentences(readable(turn.content))
+    return bool(spoken) and all(moods.only_says(it.plain, "remember_this") for it in spoken)
 
 
 def _says(turn: Turn) -> bool:

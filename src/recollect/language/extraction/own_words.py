@@ -1,7 +1,6 @@
 """Whether words of a message are its sender's own, not pasted, quoted or forwarded.
 
 What may stand in every prompt is decided strictly: when in doubt, the words are not their own.
-Extraction reads more: a list under "About me:" is the sender's, a text under a request is not.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import re
 from typing import Final
 
 from recollect.language.claims import moods
-from recollect.language.extraction.acts import wants_reply
 from recollect.language.extraction.utterances import readable, sentences
 from recollect.language.lexicon import bilingual
 
@@ -29,18 +27,6 @@ def are_own_words(message: str, start: int | None = None, end: int | None = None
         read in _BLANK and not written.isspace()
         for read, written in zip(plain[first:last], message[first:last], strict=True)
     )
-
-
-def own_end(message: str) -> int:
-    """Return where text begins that the sender hands over with a question or a request."""
-    announced = _ANNOUNCED.search(message)
-    if announced is None:
-        return len(message)
-    head = message[: announced.start()]
-    spoken = [sentence.plain for sentence in sentences(readable(head))]
-    if any(moods.shows(it, "wish") for it in spoken):
-        return len(message)
-    return announced.end() if wants_reply(head) else len(message)
 
 
 def _read(message: str) -> tuple[str, int]:

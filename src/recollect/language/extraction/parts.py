@@ -7,14 +7,14 @@ answer: "How many guests?" – "60, maybe 62".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from recollect.language.characters import HAN
+from recollect.language.claims import moods
 from recollect.language.extraction.utterances import (
     Sentence,
-    clauses,
     part_of,
     readable,
     sentences,
@@ -27,11 +27,7 @@ _LAST_PARTS: Final = 15
 # What a reader reads of the words before a part; Chinese says more in a character.
 _MAX_BEFORE_CHARACTERS: Final = 240
 _MAX_BEFORE_CHINESE: Final = 80
-# A message is read with its Chinese punctuation folded; the comma in 1,000 is no border. Many
-# people write Chinese with spaces for commas.
-_BORDER: Final = re.compile(rf"[,;，；](?:\s+|(?=[{HAN}]))|(?<=[{HAN}])\s+(?=[{HAN}])")
 _HAN: Final = re.compile(f"[{HAN}]")
-_NUMBER: Final = re.compile(r"\s*(?P<number>\S*\d\S*(?:[ \t]\S{1,20}){0,3})\s*")
 _SAID: Final = re.compile(r"[^\W_]")
 _MIN_WORDS: Final = 3
 _MIN_HAN_CHARACTERS: Final = 4
@@ -42,8 +38,6 @@ class Part:
     """A part of a sentence, and the words that a reader gets with it."""
 
     clause: Sentence
-    whole: Sentence
-    """What it was cut from: all that stands for itself."""
     sentence: Sentence
     text: str
     before: str
@@ -54,16 +48,14 @@ def parts(text: str, asked: str = "") -> list[Part]:
     """Return the parts of a message that answers `asked`, the assistant's last sentence."""
     found: list[Part] = []
     last = ""
-    for number, sentence in enumerate(_sentences(text)):
+    for number, sentence in enumerate(sentences(readable(text))):
         opening = asked if number == 0 else last
-        for whole, clause in _split(sentence):
+        for clause in _split(sentence):
             said = _without_greeting(text[sentence.start : clause.start].strip())
             before = _end_of(" ".join(filter(None, (opening, said))))
             words = text[clause.start : clause.end]
             words = _without_greeting(words) or words
-            found.append(
-                Part(clause=clause, whole=whole, sentence=sentence, text=words, before=before)
-            )
+            found.append(Part(clause=clause, sentence=sentence, text=words, before=before))
         last = _without_greeting(text[sentence.start : sentence.end])
     return [*found[:_FIRST_PARTS], *found[_FIRST_PARTS:][-_LAST_PARTS:]]
 
@@ -72,22 +64,6 @@ def _without_greeting(text: str) -> str:
     """Return the text without "Hi" and the like before it, which tell a reader nothing."""
     greeting = bilingual("clauses", "greeting", re.IGNORECASE).match(text)
     return text[greeting.end() :] if greeting else text
-
-
-def _sentences(text: str) -> Sequence[Sentence]:
-    """Return the sentences of a message, also where it is but a number."""
-    plain = readable(text)
-    found = sentences(plain)
-    number = None if found else _NUMBER.fullmatch(plain)
-    if number is None:
-        return found
-    start, end = number.span("number")
-    return [Sentence(start=start, end=end, plain=plain[start:end])]
-
-
-def last_clause(text: str) -> str:
-    """Return what stands behind the last comma or semicolon of a text."""
-    return _BORDER.split(text)[-1]
 
 
 def last_sentence(text: str) -> str:
@@ -123,22 +99,26 @@ def _end_of(text: str) -> str:
     return text[-limit:]
 
 
-def _split(sentence: Sentence) -> Iterator[tuple[Sentence, Sentence]]:
-    """Yield the clauses of a sentence, cut at commas too, without pieces of a word or two."""
-    for clause in clauses(sentence):
-        own: list[tuple[int, int]] = []
-        start = 0
-        for border in (*_BORDER.finditer(clause.plain), None):
-            end = border.start() if border else len(clause.plain)
-            pieces = clause.plain[start:end], clause.plain[slice(*own[-1])] if own else ""
-            if own and any(map(_is_short, pieces)):
-                own[-1] = own[-1][0], end
-            else:
-                own.append((start, end))
-            start = border.end() if border else end
-        for place in own:
-            if _SAID.search(clause.plain, *place):
-                yield clause, part_of(clause, *place)
+def _split(sentence: Sentence) -> Iterator[Sentence]:
+    """Yield the parts of a sentence, without pieces of a word or two."""
+    plain = sentence.plain
+    own: list[tuple[int, int]] = []
+    start = 0
+    for border in (*bilingual("clauses", "border").finditer(plain), None):
+        end = border.start() if border else len(plain)
+        if own and _belong(plain[slice(*own[-1])], plain[start:end]):
+            own[-1] = own[-1][0], end
+        else:
+            own.append((start, end))
+        start = border.end() if border else end
+    yield from (part_of(sentence, *place) for place in own if _SAID.search(plain, *place))
+
+
+def _belong(piece: str, behind: str) -> bool:
+    """Return whether two pieces are one part: one is short, and not both tell of a subject."""
+    if moods.begins_with_speaker(piece) and says_who(behind):
+        return False
+    return _is_short(piece) or _is_short(behind)
 
 
 def _is_short(piece: str) -> bool:

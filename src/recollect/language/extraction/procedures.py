@@ -1,13 +1,11 @@
-"""Procedures: numbered steps, "when I ask for X, do Y", "first … then …", 每次…都…."""
+"""Procedures: numbered steps, "when I ask for X, do Y", 每次…都…."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Final, NamedTuple
 
-from recollect.domain.context import Tongue
 from recollect.domain.record import Procedure
 from recollect.language.claims.moods import asks
 from recollect.language.lexicon import bilingual, lexicon
@@ -16,11 +14,10 @@ _MAX_TITLE_CHARACTERS: Final = 80
 _MIN_STEPS: Final = 2
 _EDGE: Final = " \t\n,;:.!，。；：！、"
 _NUMBERS: Final = "一二三四五六七八九十"
-_CIRCLED: Final = "①②③④⑤⑥⑦⑧⑨"
 # Below each other, or in one line: "To release: 1. bump the version 2. tag it".
 _NUMBER: Final = re.compile(
-    rf"(?:^[ \t]*|(?<=[\s:：;；,，。]))(?:step |第)?(?:(?P<number>\d{{1,2}}|[{_NUMBERS}])"
-    rf"(?:[.)、．）:：]|步[:：]?)(?!\d)|(?P<circled>[{_CIRCLED}]))",
+    rf"(?:^[ \t]*|(?<=[\s:：;；,，。]))(?:step |第)?(?P<number>\d{{1,2}}|[{_NUMBERS}])"
+    r"(?:[.)、．）:：]|步[:：]?)(?!\d)",
     re.MULTILINE,
 )
 
@@ -49,8 +46,6 @@ def listed(text: str, plain: str) -> Iterator[FoundProcedure]:
 
 
 def _number(found: re.Match[str]) -> int:
-    if found["circled"]:
-        return _CIRCLED.index(found["circled"]) + 1
     number = found["number"]
     return int(number) if number.isdecimal() else _NUMBERS.index(number) + 1
 
@@ -77,24 +72,18 @@ def _list_of(run: Sequence[re.Match[str]], text: str, plain: str) -> FoundProced
 
 def in_sentence(text: str, plain: str, offset: int) -> FoundProcedure | None:
     """Return the procedure that a sentence states, if it states one."""
-    stated = next(filter(None, (rule.search(plain) for rule in _rules(plain.isascii()))), None)
+    stated = _rule(plain.isascii()).search(plain)
     if stated is None or asks(plain):
         return None
-
-    def said(group: str) -> str:
-        start, end = stated.span(group)
-        return text[offset + start : offset + end].strip(_EDGE)
-
-    pieces = bilingual("procedures", "between_steps").split(said("steps"))
+    trigger, said = (
+        text[offset + it[0] : offset + it[1]].strip(_EDGE) for it in map(stated.span, (1, 2))
+    )
     opening = bilingual("procedures", "step_opening", re.IGNORECASE)
-    steps = [opening.sub("", piece.strip(_EDGE), count=1).strip(_EDGE) for piece in pieces]
-    details = Procedure(trigger=said("trigger"), steps=tuple(filter(None, steps)))
-    title = (details.trigger or details.steps[0])[:_MAX_TITLE_CHARACTERS]
-    return FoundProcedure(offset, offset + len(plain), title, details)
+    pieces = bilingual("procedures", "between_steps").split(said)
+    steps = (opening.sub("", piece.strip(_EDGE), count=1).strip(_EDGE) for piece in pieces)
+    details = Procedure(trigger=trigger, steps=tuple(filter(None, steps)))
+    return FoundProcedure(offset, offset + len(plain), trigger[:_MAX_TITLE_CHARACTERS], details)
 
 
-@cache
-def _rules(is_english: bool) -> Sequence[re.Pattern[str]]:
-    language: Tongue = "en" if is_english else "zh"
-    words = lexicon(language, "procedures")
-    return [re.compile(words.either(rule["pattern"])) for rule in words.rules()]
+def _rule(is_english: bool) -> re.Pattern[str]:
+    return lexicon("en" if is_english else "zh", "procedures").regex("conditional")

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from recollect.language.characters import HAN, fold
-from recollect.language.lexicon import bilingual, lexicon
+from recollect.language.lexicon import lexicon
 from recollect.language.memory_block import strip_memory
 
 # Longer than anything said in one breath: a log, data, a text without punctuation.
@@ -23,7 +23,7 @@ _QUOTED: Final = "\x00"
 _FIRST_CHARACTERS_READ: Final = 15_000
 _LAST_CHARACTERS_READ: Final = 5_000
 _CACHED_MESSAGES: Final = 8
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_SAID: Final = re.compile(r"[^\W_]")
 
 _MEMORY: Final = re.compile(
     r"<(memory|memory-context)>(?:(?!</?(?:memory|memory-context)>).)*</\1>", re.DOTALL
@@ -88,26 +88,10 @@ def sentences(plain: str) -> tuple[Sentence, ...]:
     for end in _ends(plain):
         piece = plain[start:end]
         first, last = end - len(piece.lstrip()), start + len(piece.rstrip())
-        if first < last <= first + LONGEST_SENTENCE and _LETTER.search(plain, first, last):
+        if first < last <= first + LONGEST_SENTENCE and _SAID.search(plain, first, last):
             found.append(Sentence(start=first, end=last, plain=plain[first:last]))
         start = end
     return tuple(found)
-
-
-def clauses(sentence: Sentence) -> list[Sentence]:
-    """Return the parts of a sentence that stand for themselves."""
-    says_something = bilingual("clauses", "says_something")
-    only_names = lexicon("en", "clauses").regex("only_names")
-    found: list[Sentence] = []
-    start = 0
-    for cut in bilingual("clauses", "clause_end").finditer(sentence.plain):
-        # "Julia and I met", "my wife and I": no clause ends where none has said anything yet.
-        before = sentence.plain[start : cut.start()]
-        if says_something.search(before) and not only_names.fullmatch(before):
-            found.append(part_of(sentence, start, cut.start()))
-            start = cut.end()
-    found.append(part_of(sentence, start, len(sentence.plain)))
-    return found
 
 
 def part_of(sentence: Sentence, start: int, end: int) -> Sentence:
