@@ -4,7 +4,6 @@
 #   home      here: what is trained from, and the base model in 16 bits  (ten minutes)
 #   embedder  on the GPU: the student, and the readers' first leg          (4 minutes)
 #   reader    on the GPU: what reads statements and messages, some seeds at once  (3 minutes)
-#   facets    on the GPU: the reader learns what parts state, going on from each seed  (2 minutes)
 #   answerer  on the GPU: what reads answers, going on from each seed of the reader (2 minutes)
 #   export    here: the files that are shipped, in $RUN/shipped
 #
@@ -14,8 +13,8 @@
 # once, send it in parts. torch, numpy, onnx, tokenizers and safetensors must be there. What a stage
 # has made lies in $RUN/out and, where OUT is set, in $OUT too: five files of `embedder` (47 MB),
 # two of each other stage (12 MB), none over 16 MiB. Bring them back to $RUN/out before `export`.
-# With SHIPPED, a folder of shipped files, `reader` or `facets` goes on from that folder's reader, and
-# needs no other stage before it.
+# With SHIPPED, a folder of shipped files, `reader` and `answerer` go on from its files, and need no
+# other stage before them.
 #
 # Where only part of a clone may travel: git sparse-checkout set src training.
 # EMBEDDER and READING are more arguments for the trainers; to try the stages on a processor:
@@ -39,6 +38,7 @@ home() {
     if [ -n "${BENCH:-}" ]; then set -- --bench "$BENCH"; else set --; fi
     "$PYTHON" -m training.embedder.prepare "$RUN/sources" "$WORK" "$@"
     "$PYTHON" -m training.judge.pairs "$RUN/sources" "$WORK"
+    "$PYTHON" -m training.answers.candidates "$WORK" training/answers/data/histories_*.txt
     "$PYTHON" -m training.answers.groups "$RUN/sources" "$WORK"
     "$PYTHON" -m training.extract.rows "$WORK"
     "$PYTHON" - "$RUN/base" <<'EOF'
@@ -67,9 +67,8 @@ embedder() {
 }
 
 # One leg with some seeds at once, and their mean.
-reader() { legs reader 130 reader; }
-facets() { legs facets 60 reader; }
-answerer() { legs answerer 90 answerer; }
+reader() { legs reader 130; }
+answerer() { legs answerer 90; }
 
 legs() {
     seeds=
@@ -79,8 +78,8 @@ legs() {
     done
     for seed in $seeds; do wait "$seed"; done
     read_pairs --mean "$1"
-    give "$RUN/reading/$3.onnx" "$RUN/reading/$3.json"
-    cp "$RUN/reading/$3.onnx" "$RUN/reading/$3.json" "$RUN/out"
+    give "$RUN/reading/$1.onnx" "$RUN/reading/$1.json"
+    cp "$RUN/reading/$1.onnx" "$RUN/reading/$1.json" "$RUN/out"
 }
 
 leg() { read_pairs --leg "$1" --seconds "${SECONDS_OF_LEG:-$2}" --seed "$3"; }
@@ -103,7 +102,7 @@ export_all() {
 for stage in "$@"; do
     began=$(date +%s)
     case $stage in
-    home | embedder | reader | facets | answerer) "$stage" ;;
+    home | embedder | reader | answerer) "$stage" ;;
     export) export_all ;;
     *) echo "there is no stage $stage" >&2; exit 2 ;;
     esac

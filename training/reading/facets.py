@@ -1,13 +1,11 @@
-"""Which attribute a part of a message states: what the reader learns after everything else.
+"""Which attribute a part of a message states: what the network learns, and how well it did.
 
-WORK holds what `training.extract.rows` wrote. While it learns this, the reader goes on saying what
-it said before of everything else, so that its limits and thresholds stay what they are.
+WORK holds what `training.extract.rows` wrote.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from training.reading import parts, relations
+from training.reading import parts
 from training.reading.network import (
     FACETS,
     PairNetwork,
@@ -74,63 +72,6 @@ def _learnt(work: Path) -> Iterator[tuple[str, str, str]]:
 
 def _labelled(work: Path, kind: str, held: str) -> list[Row]:
     return [row for row in parts.read_rows(work, kind, held) if row["facet"] is not None]
-
-
-class Kept(Task):
-    """What some heads said before of other texts, which they go on saying."""
-
-    def __init__(
-        self,
-        before: PairNetwork,
-        pairs: Pairs,
-        heads: Sequence[str],
-        share: float,
-        size: int,
-        seed: int,
-    ) -> None:
-        self.name, self.pairs, self.heads, self.share = f"kept {heads[0]}", pairs, heads, share
-        self.before = copy.deepcopy(before).eval()
-        self.chosen = pairs.batches(size, seed)
-
-    def loss(self, network: PairNetwork) -> Tensor:
-        inputs = self.pairs.batch(next(self.chosen))
-        with half_precision(self.pairs.device):
-            found = network(self.heads, *inputs)
-            with torch.no_grad():
-                wanted = self.before(self.heads, *inputs)
-        return sum(
-            (
-                F.kl_div(
-                    mine.log_softmax(-1),
-                    its.log_softmax(-1),
-                    log_target=True,
-                    reduction="batchmean",
-                )
-                for mine, its in zip(found, wanted, strict=True)
-            ),
-            torch.zeros((), device=self.pairs.device),
-        )
-
-
-def kept_tasks(
-    network: PairNetwork,
-    tokens: Tokens,
-    work: Path,
-    share: float,
-    size: int,
-    seed: int,
-    device: str,
-) -> Iterator[Kept]:
-    """Yield the tasks that keep the reader's other ways as they are."""
-    some = parts.read_rows(work, "parts", "train")
-    both = [(row["before"], row["text"]) for row in some]
-    texts = Pairs(
-        tokens, [*both, *(("", text) for _, text in both)], [0] * 2 * len(both), None, device
-    )
-    yield Kept(network, texts, parts.HEADS, share, size, seed)
-    messages = parts.message_pairs(tokens, parts.read_rows(work, "messages", "train"), device)
-    yield Kept(network, messages, ["needs"], 0.5 * share, size // 4, seed)
-    yield Kept(network, relations.read_own(work, tokens, device), ["relation"], share, size, seed)
 
 
 def report(network: PairNetwork, tokens: Tokens, work: Path, device: str) -> dict[str, Any]:

@@ -3,12 +3,11 @@
 WORK is what `judge.pairs`, `answers.groups` and `extract.rows` wrote, with the tokenizer, the
 `student` and its `export`. The network begins as the student's body; the word rows stay the
 embedder's, rounded to bytes as they are shipped. It learns in legs, each of which goes on from
-another (LEGS): entailment, then what the reader is asked, then facets, at last what the answerer
-is asked. With
+another (LEGS): entailment, then what the reader is asked, at last what the answerer is asked. With
 --leg NAME --seed N one seed runs one leg, several seeds at a time on one GPU; --mean NAME writes
 the mean of a leg's seeds as OUT/NAME.onnx, and its figures as OUT/NAME.json. Without either
 everything happens one after the other. With --shipped FOLDER a leg whose beginning is not in OUT
-goes on from the reader.onnx of that folder, on its word rows and tokenizer.
+goes on from the file of that folder, on its word rows and tokenizer.
 """
 
 from __future__ import annotations
@@ -53,8 +52,6 @@ class Leg:
     rate: float = 1e-4
     heads: tuple[str, ...] = ()
     """The heads that are shipped of it."""
-    file: str = ""
-    """The file that is shipped, if its name is not that of the leg."""
     goes_on: str = "reader.onnx"
     """The shipped file that it goes on from, if one is given."""
 
@@ -66,13 +63,6 @@ LEGS: Final = {
         begins_at="begin",
         steps=5_000,
         heads=("relation", *parts.HEADS, "facet", "needs"),
-    ),
-    "facets": Leg(
-        learns={"facet": 1.0, "kept": 0.5},
-        begins_at="reader",
-        steps=2_000,
-        heads=("relation", *parts.HEADS, "facet", "needs"),
-        file="reader",
     ),
     "answerer": Leg(
         learns={"answer": 1.0},
@@ -138,12 +128,7 @@ def run(
     aux = relations.read_aux(given.work, tokens, given.device) if "nli" in leg.learns else {}
     train(
         network,
-        [
-            *read_tasks(
-                leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}
-            ),
-            *_kept(leg.learns, network, tokens, given, seed),
-        ],
+        read_tasks(leg.learns, tokens, given, seed, {head: it for head, (it, _) in aux.items()}),
         steps=given.steps or leg.steps,
         rate=leg.rate,
         decay=0.998,
@@ -191,21 +176,6 @@ def read_tasks(
     return found
 
 
-def _kept(
-    learns: Mapping[str, float],
-    network: PairNetwork,
-    tokens: Tokens,
-    given: argparse.Namespace,
-    seed: int,
-) -> list[facets.Kept]:
-    """Return what is to stay as it is while something is added."""
-    if "kept" not in learns:
-        return []
-    size, device = given.batch, given.device
-    tasks = facets.kept_tasks(network, tokens, given.work, learns["kept"], size, seed, device)
-    return list(tasks)
-
-
 def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Namespace) -> None:
     """Write the mean of a leg's seeds, and measure it."""
     device, heads = given.device, LEGS[name].heads
@@ -214,8 +184,7 @@ def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Name
     # What is measured is what is saved.
     network.put({it: value.half().float() for it, value in mean_state(states).items()})
     weights = {it: value.float().numpy() for it, value in weights_of(network).items()}
-    file = LEGS[name].file or name
-    (given.out / f"{file}.onnx").write_bytes(build_pairs(weights, SHAPE, heads))
+    (given.out / f"{name}.onnx").write_bytes(build_pairs(weights, SHAPE, heads))
     found: dict[str, Any] = {}
     if "relation" in heads:
         rows = (given.work / "judge_dev.jsonl").read_text("utf-8").splitlines()
@@ -229,7 +198,7 @@ def finish(name: str, network: PairNetwork, tokens: Tokens, given: argparse.Name
     if "facet" in heads:
         found["facets"] = facets.report(network, tokens, given.work, device)
     log(name, {part: it for part, it in found.items() if part != "relations"})
-    (given.out / f"{file}.json").write_text(json.dumps(found, indent=1, default=_plain))
+    (given.out / f"{name}.json").write_text(json.dumps(found, indent=1, default=_plain))
 
 
 def _end(out: Path, name: str, seed: int) -> Path:
