@@ -34,10 +34,7 @@ class AnswerModelOptions:
     in_context: bool = False
     """Whether it reads when, by whom and after what a text was said."""
     reads_all: bool = False
-    """Whether it reads requests and numbers too, and believes no text for its words alone.
-
-    The small local model was not taught that.
-    """
+    """Whether it reads what only tells something, too, and believes no text for its words alone."""
     weight: float = 0.5
     """The weight of what it says compared with the search."""
     threshold: float = 0.5

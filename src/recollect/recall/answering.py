@@ -35,7 +35,6 @@ from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import mood
 from recollect.language.entities import entities
 from recollect.language.extraction.utterances import readable, sentences
-from recollect.language.times.expressions import When
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
 from recollect.ports.units import Scores
@@ -53,15 +52,15 @@ _FOR_NEWER: Final = 2.0
 # One other hit decides no more than this.
 _MAX_ODDS: Final = 4.0
 # The logits of what answers, of what does so that more need not be read, and of what clearly does.
-_ANSWERS: Final = 0.0
-_ENOUGH: Final = 2.0
+_ANSWERS: Final = -1.0
+_ENOUGH: Final = 0.5
 _CLEAR: Final = 3.0
 # A follower that answers this much less than its predecessor needs a relation this probable.
 _MUCH_LESS: Final = 2.0
 _BEYOND_DOUBT: Final = 0.85
 # In logits of the best: nothing answers, and something does.
-_NOTHING: Final = -3.5
-_SOMETHING: Final = 0.0
+_NOTHING: Final = -2.5
+_SOMETHING: Final = 0.5
 # The share of the question's words in a text that is likely to be about it.
 _NEARLY_ALL: Final = 0.75
 _MAX_COMPARED_CHARS: Final = 1_000
@@ -301,12 +300,12 @@ class Answering:
     def _able(self, question: Question) -> list[AnswerModel]:
         """Return the models that may read a question.
 
-        None of them sees when something was said, which decides about times and the past.
+        Of the past none of them knows which statement held.
         """
-        if question.is_about_past or any(isinstance(it, When) for it in question.times):
+        if question.is_about_past:
             return []
-        is_plain = question.may_ask and not any(map(str.isdigit, question.text))
-        return [model for model in self._models if is_plain or model.options.reads_all]
+        wants = question.wants_something
+        return [model for model in self._models if wants or model.options.reads_all]
 
 
 async def _read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from recollect.domain.filters import Filter
@@ -67,7 +68,7 @@ class Question:
 
     def analyse(self) -> None:
         """Derive everything now; what is derived is kept."""
-        _ = self.terms, self.slight, self.judged, self.may_ask, self.times
+        _ = self.terms, self.slight, self.judged, self.wants_something, self.times
         _ = self.is_about_answers, self.is_about_past
 
     @lazy_value
@@ -137,10 +138,15 @@ class Question:
         return self.mood == "interrogative"
 
     @lazy_value
-    def may_ask(self) -> bool:
-        """Return whether it is a question, or may be one without its verb ("student number")."""
-        is_named = self.mood == "declarative" and self.judged.intent == "question"
-        return self.only_asks or is_named
+    def wants_something(self) -> bool:
+        """Return whether a clause asks or orders, or it may be a question without its verb.
+
+        "Student number" may be one; what only tells something wants nothing.
+        """
+        if self.mood == "declarative":
+            return self.judged.intent == "question"
+        clauses = chain.from_iterable(map(_BETWEEN_CLAUSES.split, sentences(self.text)))
+        return any(mood(plain(clause)) in {"interrogative", "imperative"} for clause in clauses)
 
     @lazy_value
     def is_about_answers(self) -> bool:
