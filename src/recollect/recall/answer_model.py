@@ -34,7 +34,10 @@ class AnswerModelOptions:
     in_context: bool = False
     """Whether it reads when, by whom and after what a text was said."""
     reads_all: bool = False
-    """Whether it reads what only tells something, too, and believes no text for its words alone."""
+    """Whether it reads numbers and what only tells something, and believes no text for its words.
+
+    The small local model takes "parcel 17" for "parcel 71".
+    """
     weight: float = 0.5
     """The weight of what it says compared with the search."""
     threshold: float = 0.5

@@ -35,6 +35,7 @@ from recollect.language.analysis import query_terms
 from recollect.language.claims.moods import mood
 from recollect.language.entities import entities
 from recollect.language.extraction.utterances import readable, sentences
+from recollect.language.times.expressions import When
 from recollect.ports.facets import UNDECIDED, FacetGuess, FacetReader
 from recollect.ports.store import Store
 from recollect.ports.units import Scores
@@ -300,12 +301,14 @@ class Answering:
     def _able(self, question: Question) -> list[AnswerModel]:
         """Return the models that may read a question.
 
-        Of the past none of them knows which statement held.
+        Which statement held in the past, or at a time that is asked for, their times decide.
         """
-        if question.is_about_past:
+        is_question = question.mood in {"interrogative", "declarative"}
+        names_time = any(isinstance(it, When) for it in question.times)
+        if question.is_about_past or (is_question and names_time):
             return []
-        wants = question.wants_something
-        return [model for model in self._models if wants or model.options.reads_all]
+        is_plain = question.wants_something and not any(map(str.isdigit, question.text))
+        return [model for model in self._models if is_plain or model.options.reads_all]
 
 
 async def _read(
