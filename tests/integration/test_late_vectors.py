@@ -148,7 +148,7 @@ async def test_who_asks_elsewhere_does_not_wait(memory: Memory, embedder: HeldEm
 
 async def test_what_waits_is_embedded_together(memory: Memory, embedder: HeldEmbedder):
     for number in range(100):
-        await memory.observe(_said(f"note {number} 第{number}条"), session="s")
+        await memory.observe(_said(f"{number}? 第几？"), session="s")
     embedder.is_let.set()
     await memory.drain()
     assert embedder.batches == [1, 64, 35]

@@ -110,8 +110,8 @@ async def test_reasons_decisions_and_questions_hold_none(tmp_path: Path, mode: s
     async with Memory.open(_settings(tmp_path, mode)) as memory:
         saved = await memory.remember("咖啡机在厨房", idempotency_key="k")
         await memory.update(saved.id, "咖啡机在二楼厨房", reason=f"这是 {_MAIL} 上周告诉我的")
-        assert await memory.recall(f"咖啡机在哪里 {_MAIL}")
-        assert (await memory.context(f"咖啡机在哪里 {_MAIL}")).ids
+        assert await memory.recall(f"{_MAIL} 问：咖啡机在哪里？")
+        assert (await memory.context(f"{_MAIL} 问：咖啡机在哪里？")).ids
         await memory.tools(session="s").call("memory_recall", {"query": f"咖啡机 厨房 {_MAIL}"})
         ada = memory.scope(agent="ada")
         proposed = await ada.shared.propose("Use tabs", "convention", reason=f"said {_MAIL}")

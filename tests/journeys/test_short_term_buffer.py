@@ -173,12 +173,12 @@ SAID = {
     "en": {
         "I really like green tea.": 7,
         "We decided to use Postgres for the project.": 7,
-        "I need to send the invoice to Ann tomorrow.": 3,
+        "I need to send the invoice to Ann tomorrow.": 7,
     },
     "zh": {
         "我喜欢喝绿茶。": 7,
         "我们决定用 Postgres。": 7,
-        "明天要把发票发给小安。": 3,
+        "我要把发票发给小安。": 7,
     },
 }
 REMEMBER_THIS = {"en": "Remember this.", "zh": "记住这个。"}
@@ -200,7 +200,7 @@ async def test_what_is_said_in_passing_has_the_time_of_its_class(
     times = [entry.expires_at for entry in await memory.upkeep.buffer()]
     lives = sorted((it - clock.now()).days for it in times if it is not None)
     assert lives == sorted((1, *SAID[language].values()))
-    for days, left in ((1, 3), (3, 2), (7, 0)):
+    for days, left in ((1, 3), (7, 0)):
         clock.time = min(it for it in times if it is not None) + timedelta(days=days - 1)
         assert len(await memory.upkeep.buffer()) == left
         assert (await memory.upkeep.sweep()).expired == 0, "nobody read it, so it is gone at once"

@@ -138,10 +138,10 @@ class Answers:
         doubt = 0.0 if owner in self.stating else _CLEAR
         return probability(self.logits.get(owner, -math.inf) - doubt)
 
-    def difference(self, one: str, other: str) -> float | None:
-        """Return how much clearer one hit answers than another; None if not both were read."""
+    def only_one_answers(self, one: str, other: str) -> bool | None:
+        """Return whether one hit answers and another does not; None if not both were read."""
         here, there = self.logits.get(one), self.logits.get(other)
-        return None if here is None or there is None else here - there
+        return None if here is None or there is None else there < _ANSWERS <= here
 
     def ordered(self, hits: Sequence[Candidate], links: Iterable[Link] = ()) -> list[Candidate]:
         """Return the hits with the best answers first; each gets the score of its new place.
@@ -381,7 +381,7 @@ def _undecided(
 def _text_of(hit: Candidate, item: Item, question: Question, model: AnswerModel) -> str:
     """Return what a model reads of a candidate, with "User" where it names the user."""
     passage = passage_of(hit, item)
-    if model.options.in_context:
+    if model.options.in_context and isinstance(item, Turn):
         age = (question.asked_at or question.now) - _said_at(item)
         passage = passage_in_context(hit, item, passage, age)
     return question.about_user(passage)

@@ -42,15 +42,11 @@ def passage_of(found: Candidate, item: Item) -> str:
     return f"{item.speaker}: {passage}" if item.speaker else passage
 
 
-def passage_in_context(found: Candidate, item: Item, passage: str, age: timedelta) -> str:
-    """Return a passage as the local answerer reads it."""
-    if isinstance(item, ArchivePassage):
-        return passage
-    role, before = "user", ""
-    if isinstance(item, Turn):
-        role = "user" if item.speaker else item.role
-        is_whole = len(passage) >= len(item.content)
-        before = said().content if is_whole and (said := found.standing.before) else ""
+def passage_in_context(found: Candidate, turn: Turn, passage: str, age: timedelta) -> str:
+    """Return a passage of a turn as the local answerer reads it; records stand for themselves."""
+    role = "user" if turn.speaker else turn.role
+    is_whole = len(passage) >= len(turn.content)
+    before = said().content if is_whole and (said := found.standing.before) else ""
     return in_context(passage, age=age, role=role, before=before)
 
 

@@ -535,19 +535,15 @@ class Recall:
         return tuple(hits)
 
 
-# The logits by which a turn must answer more clearly to stand for the record made from it.
-_CLEARER: Final = 1.0
-
-
 def _tells_more(
     question: Question, answers: Answers, superseded: Collection[str], turn: Turn, record: Record
 ) -> bool:
     """Return whether a turn tells more about the question than a record that was made from it."""
     if turn.id in superseded:
         return False
-    clearer = answers.difference(turn.id, record.id)
-    if clearer is not None:
-        return clearer > _CLEARER
+    is_the_answer = answers.only_one_answers(turn.id, record.id)
+    if is_the_answer is not None:
+        return is_the_answer
     wanted = {term for key, term in question.terms.items() if key not in question.slight}
     told = wanted & set(query_terms(turn.content))
     # The person that is turned around changes a term or two.

@@ -106,8 +106,12 @@ def asks(sentence: str) -> bool:
 
 def orders(sentence: str) -> bool:
     """Return whether it orders something that holds from now on, and tells of no habit."""
-    is_habit = _words(sentence).regex("about_speaker").match(sentence)
-    return shows(sentence, "standing") and not is_habit
+    return shows(sentence, "standing") and not begins_with_speaker(sentence)
+
+
+def begins_with_speaker(sentence: str) -> bool:
+    """Return whether it begins with the speaker or user, or with what is theirs."""
+    return _words(sentence).regex("about_speaker").match(sentence) is not None
 
 
 def tells_of_project(sentence: str) -> bool:
