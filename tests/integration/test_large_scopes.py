@@ -191,7 +191,7 @@ async def _filled(path: Path, size: int) -> tuple[Database, _Scope]:
         records = await memory.remember_many(notes)
         scope.tagged = [record.id for record in records[:_FEW]]
         scope.known = clock.now()
-        said = [{"role": "user", "content": f"sentence number {it}"} for it in range(size)]
+        said = [{"role": "user", "content": f"sentence {it}?"} for it in range(size)]
         turns = await memory.observe(said, session="talk")
         await memory.drain()
     middle = records[size // 2]

@@ -46,7 +46,7 @@ async def test_a_model_routes_what_rules_do_not_know():
         [{"should_read": False, "should_write": True, "namespaces": ["domain-facts"]}]
     )
 
-    routed = await Router(model).route("Heron, that box in Falkenstein, is where staging lives.")
+    routed = await Router(model).route("the old box in the cellar is where staging lives")
 
     assert (routed.should_write, routed.namespaces) == (True, ("domain-facts",))
     assert "scripted:model" in routed.reason

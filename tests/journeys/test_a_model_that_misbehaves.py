@@ -77,14 +77,14 @@ async def test_a_write_is_done_by_rules_within_the_budget(
 async def test_turns_that_rules_read_in_an_outage_are_read_again_by_the_model(
     server: ChatServer, database_path: Path, clock: TurnedClock
 ):
-    said = "Heron, that box in Falkenstein, hosts staging. From now on use metric units."
+    said = "the old box in the cellar hosts staging. From now on use metric units."
     form = {
         "statements": [
             {
                 "category": "project",
-                "content": "Heron in Falkenstein hosts staging.",
+                "content": "The old box in the cellar hosts staging.",
                 "turn": 1,
-                "quote": "Heron, that box in Falkenstein, hosts staging",
+                "quote": "the old box in the cellar hosts staging",
             }
         ],
         "events": [],
@@ -96,7 +96,7 @@ async def test_turns_that_rules_read_in_an_outage_are_read_again_by_the_model(
         await memory.observe([{"role": "user", "content": said}], session="s")
         by_rules = await memory.extract("s")
         assert any(it.degraded == "model_unavailable" for it in by_rules)
-        assert [it.content for it in await memory.list() if "Heron" in it.content] == []
+        assert [it.content for it in await memory.list() if "cellar" in it.content] == []
         await memory.drain()
         assert len(server.bodies) == 1
 
@@ -112,7 +112,7 @@ async def test_turns_that_rules_read_in_an_outage_are_read_again_by_the_model(
         contents = [it.content for it in await memory.list()]
 
     assert len(server.bodies) == 3
-    assert "Heron in Falkenstein hosts staging." in contents
+    assert "The old box in the cellar hosts staging." in contents
     assert sum("metric" in it for it in contents) == 1
 
 

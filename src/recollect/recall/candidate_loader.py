@@ -122,8 +122,9 @@ class CandidateLoader:
         """
         for reply in scored:
             before = reply.standing.before
-            is_reply = before is not None and reply.standing.role == "assistant"
-            if not is_reply or reply.owner_id in self._looked_up:
+            if before is None or reply.standing.role != "assistant":
+                continue
+            if reply.owner_id in self._looked_up:
                 continue
             self._looked_up.add(reply.owner_id)
             said = before()
