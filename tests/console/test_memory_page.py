@@ -91,6 +91,7 @@ def test_a_record_is_corrected_and_its_history_shows_the_difference(console: Con
     dialog.get_by_label("Content").fill("Ann works in Lisbon")
     dialog.get_by_label("Reason").fill("she moved")
     dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
     expect(cards(page)).to_contain_text("Lisbon")
     stored = console.get(f"/v1/records/{saved['id']}", user="ann")
     assert (stored["content"], stored["version"]) == ("Ann works in Lisbon", 2)

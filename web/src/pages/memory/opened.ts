@@ -40,8 +40,9 @@ export function useOpenRecord(shown: Record[], id: string | undefined, isListed:
     shown.find((record) => record.id === id) ??
     (visited !== null && visited.id === id ? visited : undefined);
   // An address may name one that stands far down in the list.
+  const scope = known?.scope ?? { ...place, user: named(user), agent: named(agent) };
   const asked = useQuery({
-    ...recordQuery({ ...place, user: named(user), agent: named(agent) }, id ?? ""),
+    ...recordQuery(scope, id ?? ""),
     enabled: id !== undefined && known === undefined && isListed,
     retry: false,
   });
