@@ -1,0 +1,1 @@
+import{t as e}from"./words-DK-Bbi_M.js";import{E as t,or as n,w as r}from"./index-DoGDxE3x.js";import{Welcome as i}from"./Welcome-u4E7mnsd.js";import{t as a}from"./words-W9qPD3Ka.js";var o=n();function s(){let{w:n}=e(a);return(0,o.jsx)(t,{title:n(`agent.title`),children:(0,o.jsx)(r,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};

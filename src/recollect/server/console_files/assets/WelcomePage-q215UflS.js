@@ -1,1 +1,0 @@
-import{t as e}from"./words-VV6bfTM3.js";import{E as t,or as n,w as r}from"./index-Hez6XzxC.js";import{Welcome as i}from"./Welcome-BkhVrRmH.js";import{t as a}from"./words-W9qPD3Ka.js";var o=n();function s(){let{w:n}=e(a);return(0,o.jsx)(t,{title:n(`agent.title`),children:(0,o.jsx)(r,{of:`server`,children:(0,o.jsx)(i,{})})})}export{s as WelcomePage};
