@@ -107,18 +107,6 @@ async def test_a_conflict_is_named_again_when_the_request_is_repeated(
     assert again == once
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Ann prefers aisle seats", "The user likes coffee.", "安妮喜欢靠窗的座位", "用户不喜欢香菜"],
-)
-async def test_what_somebody_likes_is_a_preference(memory: Memory, text: str):
-    written = await memory.write(text)
-
-    assert written.record is not None
-    assert written.record.category == "preference"
-    assert section_of(written.record) == "user_preferences"
-
-
 async def test_what_was_true_before_does_not_push_aside_what_is_true_now(
     memory: Memory, clock: TurnedClock, judge: FakeJudge
 ):

@@ -60,7 +60,7 @@ _CLEAR: Final = 3.0
 _MUCH_LESS: Final = 2.0
 _BEYOND_DOUBT: Final = 0.85
 # In logits of the best: nothing answers, and something does.
-_NOTHING: Final = -2.5
+_NOTHING: Final = -3.0
 _SOMETHING: Final = 0.5
 # The share of the question's words in a text that is likely to be about it.
 _NEARLY_ALL: Final = 0.75

@@ -14,7 +14,6 @@ from recollect.domain.record import Episode, Kind, Procedure, Record, with_alias
 from recollect.domain.times import EPOCH
 from recollect.domain.turn import Turn
 from recollect.domain.unit import ARCHIVE
-from recollect.language.claims.subjects import tells_taste
 from recollect.language.sentences import passages
 from recollect.language.times.mentions import days_ago
 from recollect.recall.fence import SECTIONS, fenced
@@ -34,7 +33,6 @@ _BY_CATEGORY: Final[Mapping[str, str]] = {
     for category in categories
     for name in with_aliases(category)
 }
-_UNSORTED: Final = "general"
 _STATED_BY_USER: Final = frozenset({"user", "user-stated"})
 _NO_BRACKETS: Final = str.maketrans("", "", "[]")
 
@@ -143,14 +141,9 @@ class _ItemParts:
 
 
 def section_of(record: Record) -> str:
-    """Return the section of a record: by its kind, and for a fact by its category.
-
-    A record without a category that tells what somebody likes counts as a preference.
-    """
+    """Return the section of a record: by its kind, and for a fact by its category."""
     if record.kind in _BY_KIND:
         return _BY_KIND[record.kind]
-    if record.category == _UNSORTED and tells_taste(record.content):
-        return _PREFERENCES
     return _BY_CATEGORY.get(record.category, _PROJECT)
 
 

@@ -14,7 +14,6 @@ from recollect.domain.profile import edited, unmarked, with_tag, written_by
 from recollect.domain.record import Record, is_user_profile
 from recollect.domain.views import Json
 from recollect.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
-from recollect.language.claims.subjects import tells_taste
 from recollect.ports.judge import Statement
 from recollect.recall.listing import MAX_PAGE
 from recollect.tools.arguments import (
@@ -238,7 +237,7 @@ def _with_stored(metadata: Mapping[str, Any], record: Record) -> dict[str, Any]:
 async def _type_of(context: ToolContext, content: str) -> MemoryType:
     """Return the type of a record that was saved without one."""
     routed = await context.parts.writing.route(context.caller, content, None)
-    if "user-profile" in routed.namespaces or tells_taste(content) or _ABOUT_USER.match(content):
+    if "user-profile" in routed.namespaces or _ABOUT_USER.match(content):
         return "user"
     return "reference" if _LINK.search(content) else "project"
 

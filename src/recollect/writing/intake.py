@@ -34,7 +34,7 @@ from recollect.domain.write import (
 )
 from recollect.errors import InvalidInput
 from recollect.language.claims.moods import mood, plain
-from recollect.language.claims.subjects import lasting_topic, tells_taste
+from recollect.language.claims.subjects import lasting_topic
 from recollect.language.extraction.grounding import ground
 from recollect.language.extraction.message import language_of
 from recollect.language.times.dating import last_day, with_dates
@@ -49,7 +49,6 @@ from recollect.writing.saver import Namespace, record_of_draft
 from recollect.writing.strategy import wished_strategy
 
 _GENERAL: Final = "general"
-_PREFERENCE: Final = "preference"
 _STATED: Final = "user-stated"
 _PERSON_CATEGORIES: Final = frozenset({"user", USER_PROFILE})
 # The day of a text is that of its time zone, and may end later where the user is.
@@ -272,8 +271,6 @@ class Intake:
         degraded = {"degraded": routed.degraded} if routed.degraded else {}
         if routed.should_write and routed.namespaces:
             return {"category": routed.namespaces[0], "reason": routed.reason, **degraded}
-        if tells_taste(content):
-            return {"category": _PREFERENCE, "reason": "tells what somebody likes", **degraded}
         return {"category": _GENERAL, "reason": "no rule knows it", **degraded}
 
     def _with_lifetime(

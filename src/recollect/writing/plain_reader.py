@@ -31,7 +31,8 @@ class PlainReader:
             stance = moods.stance(plain)
             # "I like tea, coffee and cocoa": the rest of a sentence goes with its beginning.
             goes_on = before.endswith(_GOES_ON) and bool(found) and found[-1].score > 0
-            tells = says_something(plain) and (says_who(plain) or tells_value(text))
+            is_own = moods.begins_with_speaker(plain) or says_who(plain)
+            tells = says_something(plain) and (is_own or tells_value(text))
             is_announcement = plain.endswith(_OPENS)  # "My landlord says:"
             is_kept = stance == "told" and (tells or goes_on) and not is_announcement
             odds = 1.0 if is_kept else -1.0

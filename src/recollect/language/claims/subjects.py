@@ -175,7 +175,7 @@ def introduced_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(it for name in found for it in (name, name.split(" ")[0])))
 
 
-# --- Topics of statements about people: what stays true for long, and what somebody likes ---------
+# --- Topics of statements about people that stay true for long ------------------------------------
 
 _ORDER: Final[tuple[Topic, ...]] = ("health", "identity", "relationship")
 
@@ -184,11 +184,3 @@ def lasting_topic(text: str) -> Topic | None:
     """Return the lasting topic of a statement about a person; None if there is none."""
     said = plain(text)
     return next((it for it in _ORDER if bilingual("lasting_topics", it).search(said)), None)
-
-
-def tells_taste(text: str) -> bool:
-    """Return whether a person or the user is said to like or dislike something.
-
-    "Ann prefers aisle seats", 安妮喜欢靠窗的座位.
-    """
-    return bilingual("taste", "taste").match(text) is not None
