@@ -9,7 +9,6 @@ import pytest
 from recollect import Memory
 from recollect.domain.record import Status, Tier
 from recollect.errors import InvalidInput, NotAllowed, NotFound
-from recollect.recall.items import section_of
 from recollect.settings import Settings
 from tests.conftest import TurnedClock
 from tests.database_servers import ask, tables_of
