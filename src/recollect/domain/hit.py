@@ -158,7 +158,7 @@ class Standing(NamedTuple):
     observed_at: datetime
     # Makes the record or turn, if the whole of it was read.
     load: Callable[[], Record | Turn] | None = None
-    # Makes the turn before a turn.
+    # Makes the turn before this one.
     before: Callable[[], Turn] | None = None
     # Its first unit, if it has any, and the packed terms of that, if they were read.
     terms: tuple[int | None, bytes | None] | None = None

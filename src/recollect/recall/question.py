@@ -141,7 +141,7 @@ class Question:
     def wants_something(self) -> bool:
         """Return whether a clause asks or orders, or it may be a question without its verb.
 
-        "Student number" may be one; what only tells something wants nothing.
+        "Student number" may be one; several clauses that only tell something want nothing.
         """
         if self.mood == "declarative":
             return self.judged.intent == "question"
